@@ -96,11 +96,8 @@ export interface DeferredExecution extends Pick<DeferredOperation, 'execute'> {
   readonly format: PartsFormat;
 }
 
-/** Undefined if the operation is answered as a whole. */
-export function deferredOf(
-  run: Pick<OperationRun, 'document' | 'request' | 'coerced'>,
-  costs: Costs,
-): DeferredExecution | undefined {
+/** Undefined if the operation is answered as a whole. Throws a RefusedDocument if the variables do not fit. */
+export function deferredOf(run: OperationRun, costs: Costs): DeferredExecution | undefined {
   const { prepared } = run.document;
   const { parts: format } = run.request;
   if (prepared.deferred === undefined || format === undefined) return undefined;

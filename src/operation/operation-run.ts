@@ -4,7 +4,6 @@ import { type Caller, callerNameOf } from '../rest/caller.ts';
 import type { Reuse } from '../rest/read-your-writes.ts';
 import type { CallSpans, TraceContext } from '../rest/rest-run.ts';
 import { Cost, type Costs } from './cost.ts';
-import { type DeferredExecution, deferredOf } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -98,8 +97,6 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON. Variables with equal texts are equal. */
   readonly variablesText: string;
   readonly cost: Cost;
-  readonly #costs: Costs;
-  #deferred: DeferredExecution | undefined;
   #coerced: VariableValues | undefined;
 
   /** Determines the cost. Throws as the constructor of `Cost` does. */
@@ -116,7 +113,6 @@ export class OperationRun {
     this.startedAt = startedAt;
     this.document = document;
     this.variablesText = variablesText;
-    this.#costs = costs;
     this.cost = new Cost(this, costs);
   }
 
@@ -124,11 +120,5 @@ export class OperationRun {
   get coerced(): VariableValues {
     this.#coerced ??= this.document.prepared.coerce(this.params.variables);
     return this.#coerced;
-  }
-
-  /** Undefined if the operation is answered as a whole. Throws as `coerced` does. */
-  get deferred(): DeferredExecution | undefined {
-    this.#deferred ??= deferredOf(this, this.#costs);
-    return this.#deferred;
   }
 }

@@ -10,7 +10,7 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
-import { executeInParts } from './defer.ts';
+import { type DeferredExecution, deferredOf, executeInParts } from './defer.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { type AnswerParts, type OperationResult, textOf } from './operation-result.ts';
@@ -105,10 +105,11 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // later errors are in the result.
         const current = epochOf(run, options);
         const epoch = current instanceof Promise ? await current : current;
-        const name = sharedNameOf(run, epoch);
+        const deferred = deferredOf(run, options.costs);
+        const name = deferred === undefined ? sharedNameOf(run, epoch) : undefined;
         const shared =
           name === undefined ? undefined : (wholeAnswers?.find(name) ?? options.shared.join(name, request));
-        const executed = shared ?? execute(run, epoch, name, options);
+        const executed = shared ?? execute(run, epoch, name, deferred, options);
         const made = executed instanceof Promise ? await executed : executed;
         if (answerLimits.isLarge(made)) await eventLoop.waitToWrite();
 
@@ -176,12 +177,12 @@ function epochOf({ cost, request }: OperationRun, { upstream }: OperationsOption
 }
 
 /**
- * The name under which equal queries of a caller are executed once. Undefined for an answer in parts or with the cost,
- * and for a request for the latest data.
+ * The name under which equal queries of a caller are executed once. Undefined for an answer with the cost, and for a
+ * request for the latest data.
  */
 function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
-  const { request, cost, document, deferred } = run;
-  if (document.prepared.operation.operation !== 'query' || deferred !== undefined) return undefined;
+  const { request, cost, document } = run;
+  if (document.prepared.operation.operation !== 'query') return undefined;
   if (request.caller === undefined || cost.wantsExtensions || epoch.isBypassed) return undefined;
   // With the epoch in the name, no request joins an operation that began before a write of the key.
   return `${epoch.name} ${nameOf(run, request.caller)}`;
@@ -195,9 +196,10 @@ function execute(
   run: OperationRun,
   epoch: OperationEpoch,
   name: string | undefined,
+  deferred: DeferredExecution | undefined,
   options: OperationsOptions,
 ): Promise<OperationResult> {
-  const { request, cost, document, deferred } = run;
+  const { request, cost, document } = run;
   if (document.prepared.operation.operation === 'subscription') return beginStream(run, options);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   deadline.isLarge = cost.isLarge;
