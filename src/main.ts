@@ -7,7 +7,8 @@ import { allowOptimizationSoon } from './process/optimization.ts';
 // This comes first: until the handler is set, a SIGHUP ends the process, and loading the rest takes a while.
 handleHangUps();
 // Most imports name a file relative to their own. Node would look for each file, its real path and its package, which
-// is a sixth of the CPU time of a start. If a file is missing, the attempt to read it fails instead.
+// is a sixth of the CPU time of a start. If a file is missing, the attempt to read it fails instead. Paths in `require`
+// are left to Node, because they need no extension.
 const hooks = registerHooks({
   resolve: (specifier, context, next) =>
     /^\.\.?\//.test(specifier) && context.conditions.includes('import')
