@@ -51,7 +51,7 @@ export interface HandleOptions extends EdgeOptions, PageOptions {
  * Makes the handler of `/graphql`. The first of these rules that fits a request applies:
  *
  * - CORS answers the preflight of a page of another origin;
- * - a browser that opens the endpoint gets GraphiQL, unless GraphiQL is off;
+ * - a browser that opens the endpoint gets GraphiQL, and its page gets the assets, unless GraphiQL is off;
  * - a method other than GET and POST is answered with 405, a body that is not declared as plain JSON with 415;
  * - a client that accepts neither JSON nor a stream gets 406, and nothing is executed;
  * - any other client gets the result of its operation: as one JSON document, or from Yoga if it accepts only a stream,

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
+import { readGraphiql } from '../support/graphiql.ts';
 import { together } from '../support/load.ts';
 import { project } from '../support/rows.ts';
 import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
@@ -41,6 +42,7 @@ function get(path: string, headers = ''): string {
 test.each([
   ['metrics', get('/metrics'), 60],
   ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n'), 60],
+  ['a script of GraphiQL that is not there', get(`/graphql?graphiql=${'a'.repeat(43)}`), 60],
   ['what is not there', get('/nothing'), 2000],
   ['documents that do not parse', get('/graphql?query={'), 60],
 ])('pipelined requests for %s whose answers are not read hold up no other client', async (...attack) => {
@@ -52,6 +54,16 @@ test.each([
   first.destroy();
   await withstand(gateway, async () => {
     const sockets = await together(100, 20, () => open(gateway.port, bytes.repeat(times)));
+    for (let asked = 0; asked < 3; asked += 1) expect((await gateway.ask(query)).body).toBe(whole);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+test("pipelined requests for GraphiQL's script whose answers are not read share its bytes", async () => {
+  const { gateway } = attacked();
+  const { script } = await readGraphiql(gateway.url);
+  await withstand(gateway, async () => {
+    const sockets = await together(100, 20, () => open(gateway.port, get(script).repeat(60)));
     for (let asked = 0; asked < 3; asked += 1) expect((await gateway.ask(query)).body).toBe(whole);
     for (const socket of sockets) socket.destroy();
   });

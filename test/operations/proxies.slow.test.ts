@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
+import { readGraphiql } from '../support/graphiql.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { accepts, askForParts } from '../support/parts.ts';
+import { sendForBytes } from '../support/raw-http.ts';
 import { hasProxy, proxyNames, startReverseProxy } from '../support/reverse-proxies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -53,5 +55,21 @@ describe.each(proxyNames)('behind %s, with the snippet of the page', (name) => {
       const added = events.add(1, `2024-05-01T10:00:${second}Z`);
       await heard.until(() => heard.ids().at(-1) === added[0]);
     }
+  });
+
+  test.skipIf(!hasProxy(name))("the script of GraphiQL's page arrives", async () => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startGateway(upstream);
+    await using proxy = await startReverseProxy(name, gateway.url);
+    const { script } = await readGraphiql(proxy.url);
+    const headers = ['accept-encoding', 'br'];
+    const [through, direct] = await Promise.all(
+      [proxy, gateway].map(({ url }) => sendForBytes(url, { method: 'GET', path: script, headers })),
+    );
+    expect(through?.headers).toMatchObject({
+      'content-encoding': 'br',
+      'cache-control': direct?.headers['cache-control'],
+    });
+    expect(through?.body.equals(direct?.body ?? Buffer.of())).toBe(true);
   });
 });

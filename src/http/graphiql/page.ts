@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { css, editorWorkerService, favicon, graphqlWorker, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
 import type { CompleteAnswer } from '../compression.ts';
 import { answerHeaders } from '../response.ts';
-import { bundleWith } from './bundle.ts';
+import type { Asset, Assets } from './assets.ts';
 import { examples, explainExample, tailExample } from './examples.ts';
 
 /** Settings of the page. */
@@ -26,18 +25,17 @@ export interface PageOptions {
 }
 
 /**
- * Makes a page with GraphiQL and everything that it needs, so that it works without internet. The page may run only its
- * own scripts, which are listed by their hashes, and may connect only to this gateway.
+ * Makes a page with GraphiQL, which works without internet. The page may run only its own scripts, which are listed by
+ * their hashes, and may connect only to this gateway.
  */
-export function createPage(options: PageOptions): CompleteAnswer {
+export function createPage(options: PageOptions, { script, icon }: Assets): CompleteAnswer {
   const { takesTokens = false, explain } = options;
   const scripts = [
     `const settings = ${inScript(settingsOf(options))};`,
     fileText('requests.js'),
     fileText('tabs.js'),
     fileText('share.js'),
-    `const workers = ${inScript({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};`,
-    bundleWith(explain),
+    script,
     ...(explain ? [panelScript()] : []),
     fileText('start.js'),
   ];
@@ -47,8 +45,7 @@ export function createPage(options: PageOptions): CompleteAnswer {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>GraphiQL · workspace gateway</title>
-<link rel="icon" href="${favicon}">
-<style>${css}</style>
+<link rel="icon" href="${icon.address}">
 <style>${fileText('page.css')}${explain ? fileText('plan-panel/panel.css') : ''}</style>
 </head>
 <body>
@@ -61,10 +58,16 @@ ${noticesOf(options)}
 </header>
 <main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
-${scripts.map((script) => `<script>${script}</script>`).join('\n')}
+${scripts.map(scriptElement).join('\n')}
 </body>
 </html>`;
   return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
+}
+
+/** The element of a script: its text, or an asset. */
+function scriptElement(script: string | Asset): string {
+  if (typeof script === 'string') return `<script>${script}</script>`;
+  return `<script src="${script.address}" integrity="${script.integrity}"></script>`;
 }
 
 function panelScript(): string {
@@ -112,7 +115,7 @@ function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-function headersOf(scripts: readonly string[]): CompleteAnswer['headers'] {
+function headersOf(scripts: readonly (string | Asset)[]): CompleteAnswer['headers'] {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': contentSecurityPolicy(scripts),
@@ -122,11 +125,14 @@ function headersOf(scripts: readonly string[]): CompleteAnswer['headers'] {
 }
 
 /**
- * The content security policy of the page. Scripts are allowed by their hashes. Hashes cannot allow styles and workers:
- * the editor makes its styles at run time, and its workers from blobs.
+ * The content security policy of the page. Scripts are allowed by their hashes, wherever they come from (CSP 3 §8.4:
+ * Chrome 59, Firefox 116, Safari 15.6). Hashes cannot allow styles and workers: the editor makes its styles at run
+ * time, and its workers from blobs.
  */
-function contentSecurityPolicy(scripts: readonly string[]): string {
-  const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
+function contentSecurityPolicy(scripts: readonly (string | Asset)[]): string {
+  const hashes = scripts.map((script) =>
+    typeof script === 'string' ? `'sha256-${hash('sha256', script, 'base64')}'` : `'${script.integrity}'`,
+  );
   return [
     "default-src 'none'",
     `script-src ${hashes.join(' ')}`,

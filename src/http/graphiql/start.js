@@ -149,14 +149,19 @@ document.querySelector('#copy-curl').addEventListener('click', () => {
 // A link that is opened while the page is open changes only the fragment of the page's address.
 window.addEventListener('hashchange', () => location.reload());
 
-keepTabs();
-new MutationObserver(mend).observe(document.querySelector('#root'), {
-  subtree: true,
-  childList: true,
-  attributeFilter: ['aria-selected'],
-});
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
-  ...settings.graphiql,
-  storage,
-  print: printAsWritten,
-});
+function start(root) {
+  keepTabs();
+  // Behind it come the page's own styles, which win.
+  document.querySelector('style').before(Object.assign(document.createElement('style'), { textContent: styles }));
+  new MutationObserver(mend).observe(root, { subtree: true, childList: true, attributeFilter: ['aria-selected'] });
+  YogaGraphiQL.renderYogaGraphiQL(root, { ...settings.graphiql, storage, print: printAsWritten });
+}
+
+// During a rolling update, the page may come from one version of the gateway, and its script be asked of another.
+if (window.YogaGraphiQL === undefined) {
+  const textContent =
+    'GraphiQL could not be loaded. Reload the page: the gateway may have been updated. ' +
+    'Browsers older than August 2023 cannot load it.';
+  const alert = Object.assign(document.createElement('p'), { role: 'alert', textContent });
+  document.querySelector('header').append(alert);
+} else start(document.querySelector('#root'));
