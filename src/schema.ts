@@ -60,6 +60,8 @@ function buildSchema(): GraphQLSchema {
   definitions ??= parseSdl();
   // Validation is skipped here, because it takes 30 ms. Tests check that the schema is valid.
   const schema = buildASTSchema(definitions, { assumeValid: true });
+  // Fields of a row without a resolver read its columns. The resolvers of relations and of root fields are then wrapped: a
+  // relation answers what was started for it before its row was read, and a root field is refused if no call can succeed.
   attachResolvers(schema, resolvers);
   attachColumns(schema);
   attachStarted(schema);

@@ -15,20 +15,20 @@ import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.t
 import { type DescribedTool, describeTool, neededOfTools } from '../mcp/tool.ts';
 import { extremesOf } from '../plan/worst-case.ts';
 import { current } from '../rest/paths.ts';
-import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
+import { type Tenant, tenantAllowing, withRoles } from '../rest/tenants.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig, readTenantsSetting } from '../settings/config.ts';
 import { authSettings } from '../settings/declaration.ts';
-import type { SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings-reader.ts';
 import { checkDocument, documentFilesAt, lineOf } from './documents.ts';
-import { type Cost, costText, counted, limitsFor, type Outcome } from './output.ts';
+import { type CommandResult, type Cost, costText, counted, limitsFor } from './output.ts';
 
 /**
  * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid and within
  * the limits. A variable with a default counts with that value, every other variable with its most expensive value.
  * Also prints what the tenant may not run, but does not fail because of that.
  */
-export function checkOperations(args: string[], settings: SettingsReader): Outcome {
+export function checkOperations(args: string[], settings: SettingsReader): CommandResult {
   const { values, positionals } = parseArgs({
     args,
     options: {
@@ -221,7 +221,7 @@ function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
 function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationScope): readonly string[] {
   const { name } = tenant;
   const { operation } = scope;
-  const running = runningOperation(tenant, operation.name?.value);
+  const running = tenantAllowing(tenant, operation.name?.value);
   if (running === undefined) return [`none of the roles that --role names may run it`];
   const { mutations, reach } = running;
   const isMutation = operation.operation === 'mutation';

@@ -8,7 +8,7 @@ import { followManifests } from '../operation/persisted/persisted.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig, tenantsSourceOf } from '../settings/config.ts';
-import type { Environment, EnvironmentFile } from '../settings/settings.ts';
+import type { Environment, EnvironmentFile } from '../settings/settings-reader.ts';
 
 /**
  * The warnings that a start would print, and the faults that would keep the gateway from starting. Reads everything

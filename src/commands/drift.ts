@@ -20,11 +20,11 @@ import { idText, isObject } from '../rest/values.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import { readRoute } from '../settings/route.ts';
-import type { SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings-reader.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
 import { patchOf } from './drift-patch.ts';
-import { counted, type Outcome, table } from './output.ts';
+import { type CommandResult, counted, table } from './output.ts';
 
 /** The OpenAPI document that the gateway was made from. */
 const document = join(import.meta.dirname, '../../schema/rest.openapi.yaml');
@@ -37,7 +37,7 @@ export async function drift(
   args: string[],
   settings: SettingsReader,
   announce: (line: string) => void,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } });
   const { config, caller, upstream } = connect(settings);
   announce(

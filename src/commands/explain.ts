@@ -10,15 +10,15 @@ import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings-reader.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
-import { costText, limitsFor, type Outcome, rangeText, table } from './output.ts';
+import { type CommandResult, costText, limitsFor, rangeText, table } from './output.ts';
 
 /**
  * `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: prints the REST calls of an operation, or its
  * description as a tool.
  */
-export function explain(args: string[], settings: SettingsReader): Outcome {
+export function explain(args: string[], settings: SettingsReader): CommandResult {
   const { values, positionals } = parseArgs({
     args,
     options: {

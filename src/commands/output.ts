@@ -1,9 +1,9 @@
 import type { Plan } from '../plan/plan.ts';
 import type { PlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings-reader.ts';
 
 /** The output of a command, and the exit code of the process. */
-export interface Outcome {
+export interface CommandResult {
   readonly text: string;
   readonly exitCode: number;
 }
@@ -13,7 +13,7 @@ export type Command = (
   args: string[],
   settings: SettingsReader,
   announce: (line: string) => void,
-) => Outcome | Promise<Outcome>;
+) => CommandResult | Promise<CommandResult>;
 
 interface Column<Row> {
   readonly title: string;

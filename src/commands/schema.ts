@@ -3,9 +3,9 @@ import { buildSchema, type GraphQLSchema, introspectionFromSchema, printSchema }
 import { ConfigError } from '../config-error.ts';
 import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings-reader.ts';
 import { documentFilesAt, readText } from './documents.ts';
-import { counted, type Outcome } from './output.ts';
+import { type CommandResult, counted } from './output.ts';
 import { type HitClient, readUsage } from './recorded-usage.ts';
 import {
   type ChangeImpact,
@@ -17,7 +17,7 @@ import {
 } from './schema-changes.ts';
 
 /** `schema [--json]`: prints the public schema as SDL, or as the result of introspection. */
-export function schema(args: string[], settings: SettingsReader): Outcome {
+export function schema(args: string[], settings: SettingsReader): CommandResult {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } });
   const served = createReadableSchema(readPlainConfig(settings).incremental);
   const text = values.json === true ? JSON.stringify(introspectionFromSchema(served), null, 2) : printSchema(served);
@@ -28,7 +28,7 @@ export function schema(args: string[], settings: SettingsReader): Outcome {
  * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: prints the changes of the public schema since
  * OLD, and the clients that they affect. Fails if a document breaks; without documents, if any change is breaking.
  */
-export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
+export function schemaDiff(args: string[], settings: SettingsReader): CommandResult {
   const { old, files, usage, json } = argumentsOf(args);
   const { incremental } = readPlainConfig(settings);
   const before = oldSchema(old);

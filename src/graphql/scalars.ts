@@ -11,7 +11,10 @@ import { exactDigits, isObject } from '../rest/values.ts';
 import { uuid } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** A date-time. It is passed on unchanged in answers. As input, it is checked and turned into UTC with a `Z`. */
+/**
+ * A date-time. As input, it is checked and turned into UTC with a `Z`. In answers it is passed on unchanged: the column has
+ * already got its `Z` (see `toDateTime`).
+ */
 export const DateTime = textScalar('DateTime', 'an ISO 8601 date-time such as 2024-05-01T10:00:00Z', toUtc);
 
 /** An IANA time zone name, legacy aliases included, in its exact spelling. */

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { MemoryRoom } from '../memory.ts';
-import { toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
+import { toPublicError } from '../operation/public-errors.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { createCors } from './cors.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
@@ -15,7 +15,7 @@ import { type BodyLimits, countIfRefused, paramsOfBody, paramsOfUrl, readBody, r
 import { HttpRequestContext } from './request-context.ts';
 import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
-import { createStreamWriter } from './yoga.ts';
+import { createStreamWriter } from './stream-writer.ts';
 
 /** Answers requests of one path, for `node:http`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;

@@ -97,7 +97,7 @@ export class SlowReader {
 const readers = new WeakMap<Socket, SlowReader>();
 
 /** Makes the reader of a new connection. */
-export function createReader(socket: Socket, limits: ReaderLimits): SlowReader {
+export function createSlowReader(socket: Socket, limits: ReaderLimits): SlowReader {
   const reader = new SlowReader(limits);
   readers.set(socket, reader);
   return reader;

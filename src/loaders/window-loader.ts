@@ -2,19 +2,15 @@ import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './batch-schedule.ts';
+import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './list-pages.ts';
 import {
   isEqualWindow,
-  joinPages,
-  type ListPage,
-  lastRowsOf,
   type MergedPage,
   mergedPagesOf,
   mergeKeyOf,
-  positionOf,
   requiredRowsOf,
-  slicePage,
   type Window,
-} from './list-pages.ts';
+} from './merged-pages.ts';
 import { fetchFilledPage } from './next-pages.ts';
 import type { RowStore } from './row-store.ts';
 

@@ -1,8 +1,8 @@
 import type { HttpRequestContext } from '../http/request-context.ts';
 import { noToolCost } from '../operation/cost.ts';
-import type { PublicError } from '../operation/errors.ts';
 import { type OperationResult, stringifyData } from '../operation/operation-result.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
+import type { PublicError } from '../operation/public-errors.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
@@ -10,7 +10,7 @@ import type { Protocol } from './message.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 
 /** The result of one use of a tool, for metrics. */
-export type CallResult =
+export type ToolResult =
   | 'ok'
   // The arguments do not fit the schema, or a field would refuse them. Nothing was executed.
   | 'invalid_arguments'
@@ -25,7 +25,7 @@ interface ToolAnswer {
   /** The members of the JSON-RPC result, each as JSON text: its name, a colon and its value. */
   readonly members: readonly string[];
   readonly meta: JsonObject;
-  readonly result: CallResult;
+  readonly result: ToolResult;
 }
 
 /** Runs a tool as `/graphql` runs its document, and answers the agent with the outcome. Never rejects. */
@@ -116,7 +116,7 @@ function tooLarge(text: string, { sizeArguments }: Tool): string {
   return `The answer has ${text.length} characters, but at most ${mostCharacters} are given: ${less}.`;
 }
 
-function failed(sentences: string, restCalls: JsonObject, result: CallResult): ToolAnswer {
+function failed(sentences: string, restCalls: JsonObject, result: ToolResult): ToolAnswer {
   return { members: [content([sentences]), '"isError":true'], meta: { restCalls }, result };
 }
 

@@ -8,7 +8,7 @@ import { countIfRefused, readBody, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
-import { toPublicError } from '../operation/errors.ts';
+import { toPublicError } from '../operation/public-errors.ts';
 import { type RequestError, ruleOf } from '../operation/request-error.ts';
 import { agents } from '../rest/caller.ts';
 import {

@@ -3,7 +3,7 @@ import type { HttpRequestContext } from '../http/request-context.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
-import { type CallResult, callTool } from './call.ts';
+import { callTool, type ToolResult } from './call.ts';
 import { editions, errorCodes, McpError, type Message, metaNames, olderEditions, type Protocol } from './message.ts';
 import type { ToolDefinition, Tools } from './tool.ts';
 
@@ -12,7 +12,7 @@ export interface MethodOptions {
   readonly tools: () => Tools;
   /** True if tools depend on the token of the caller. A list of tools is then for this caller alone. */
   readonly isPrivate: boolean;
-  readonly onCall: (tool: string, result: CallResult) => void;
+  readonly onCall: (tool: string, result: ToolResult) => void;
 }
 
 export interface McpRequest {

@@ -4,7 +4,7 @@ import type { OperationScope, SelectedField } from '../look-ahead/selection-tree
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import type { Variables } from '../plan/worst-case.ts';
-import { type Caller, rightsOf, runningCaller } from '../rest/caller.ts';
+import { type Caller, callerAllowing, rightsOf } from '../rest/caller.ts';
 import { type Rights, reachesAll } from '../rest/reach.ts';
 import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -108,13 +108,13 @@ export class Tool {
   }
 
   #viewFor(caller: Caller | undefined): ToolView {
-    const rights = caller && rightsOf(runningCaller(caller, this.name));
+    const rights = caller && rightsOf(callerAllowing(caller, this.name));
     return this.#viewWith(rights === undefined || reachesAll(rights) ? unlimited : rights);
   }
 
   isFor(caller: Caller | undefined): boolean {
     if (caller === undefined) return true;
-    const running = runningCaller(caller, this.name);
+    const running = callerAllowing(caller, this.name);
     const rights = rightsOf(running);
     if (rights === undefined || !this.isMutation) return running !== undefined;
     return this.#fields.every(({ field }) => rights.mutations.has(field.name));

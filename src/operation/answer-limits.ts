@@ -8,9 +8,9 @@ import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 import type { PreparedOperation } from './document.ts';
-import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type OperationResult, textOf } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
+import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './public-errors.ts';
 import { refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 

@@ -18,10 +18,10 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { AnswerLimits } from './answer-limits.ts';
 import type { Costs } from './cost.ts';
 import type { DeferredOperation } from './document.ts';
-import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type ExecuteOptions, executionArgs } from './execute.ts';
 import { type AnswerParts, formatted, type OperationResult, textOf } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
+import { type ErrorReporting, type PublicError, toPublicErrors } from './public-errors.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 

@@ -30,8 +30,8 @@ export interface PreparedOperation extends OperationScope {
   readonly document: DocumentNode;
   /** Coerces the variables of a request. Throws a RefusedDocument if they do not fit. */
   readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
-  /** Runs the operation. Once it has been repeated, this is a function that runs compiled code. */
-  execute: Execute;
+  /** Runs the operation, by compiled code once it has been repeated. */
+  readonly execute: Execute;
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
   /**
@@ -69,8 +69,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation({ ...options, compileTime }, query, operationName, (code) => {
-      operation.execute = code;
+    const operation = prepareOperation({ ...options, compileTime }, query, operationName, () => {
       // The map reads the size of an entry only when the entry is added, so the entry is added again.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
@@ -101,7 +100,7 @@ function prepareOperation(
   { limits, ...options }: PrepareOptions & ExecuteOptions,
   query: string,
   operationName: string | undefined,
-  onCompile: (code: Execute) => void,
+  onCompile: () => void,
 ): PreparedOperation {
   const parsed = parseDocument(query, limits);
   const document = refuseInvalid(query, parsed, options);
@@ -119,7 +118,7 @@ function preparedOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once',
-  onCompile?: (code: Execute) => void,
+  onCompile?: () => void,
 ): PreparedOperation {
   const { schema } = options.schemas;
   lastSerial += 1;

@@ -55,16 +55,16 @@ const mostSelections = { 'when repeated': 500, 'at once': 10_000 };
 
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
- * own executor runs it. A later run compiles it first, and calls `onCompile` with the function that runs the code. The
- * code takes several times the memory of the document. With `at once`, compiled code runs the operation from the start.
- * Operations that cannot be compiled stay with graphql's executor.
+ * own executor runs it. A later run compiles it first, and calls `onCompile`: the code takes several times the memory of
+ * the document. With `at once`, compiled code runs the operation from the start. Operations that cannot be compiled stay
+ * with graphql's executor.
  */
 export function createExecute(
   options: ExecuteOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once' = 'when repeated',
-  onCompile: (code: Execute) => void = () => undefined,
+  onCompile: () => void = () => undefined,
 ): Execute {
   const interpret = interpreted(options, document, operation);
   if (operation.operation === 'subscription') return interpret;
@@ -81,7 +81,7 @@ export function createExecute(
     const found = code();
     if (found === undefined) return;
     run = found;
-    onCompile(found);
+    onCompile();
   };
   const note = ({ data }: ExecutionResult): void => {
     if (state === 'new' && data !== undefined && data !== null) state = 'answered';

@@ -5,7 +5,7 @@ import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
-import type { PublicError } from './errors.ts';
+import type { PublicError } from './public-errors.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 /** An answer that comes in parts. */
@@ -23,7 +23,10 @@ export interface StreamMessage {
   readonly isLast: boolean;
 }
 
-/** The result of an operation. Nothing was executed if there is neither `data` nor a `stream`. */
+/**
+ * The result of an operation. An answer that was kept has only its text. Of other results, one with neither `data` nor a
+ * `stream` says that nothing was executed.
+ */
 export interface OperationResult {
   /** The answers of a subscription, which has no other result. They can be iterated once. */
   readonly stream?: AsyncIterable<StreamMessage>;

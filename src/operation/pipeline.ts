@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { CreateContext, GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { callerNameOf, runningCaller } from '../rest/caller.ts';
+import { callerAllowing, callerNameOf } from '../rest/caller.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { OperationEpoch } from '../rest/read-your-writes.ts';
@@ -11,12 +11,12 @@ import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
 import { type DeferredExecution, deferredOf, executeInParts } from './defer.ts';
-import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { type AnswerParts, type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
+import { type ErrorReporting, toPublicErrors } from './public-errors.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
 import type { SharedOperations } from './shared-operations.ts';
@@ -89,7 +89,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const found = options.resolve(params);
       document = found instanceof Promise ? await found : found;
 
-      // FORBIDDEN, METHOD_NOT_ALLOWED, LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`
+      // FORBIDDEN, METHOD_NOT_ALLOWED, LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`. The cost of
+      // the operation is determined, too.
       run = checkedRun(params, request, startedAt, document, options);
 
       // COST_LIMIT_EXCEEDED
@@ -156,7 +157,7 @@ function checkedRun(
   const { prepared } = document;
   const { operation } = prepared;
   if (request.caller !== undefined) {
-    const running = runningCaller(request.caller, prepared.listed ? operation.name?.value : undefined);
+    const running = callerAllowing(request.caller, prepared.listed ? operation.name?.value : undefined);
     if (running === undefined)
       throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
     request.caller = running;

@@ -21,9 +21,9 @@ import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { AnswerLimits } from './answer-limits.ts';
-import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import type { OperationResult, StreamMessage } from './operation-result.ts';
 import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
+import { type ErrorReporting, toPublicErrors } from './public-errors.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
 
 /** Settings of subscriptions. */

@@ -1,4 +1,4 @@
-import { type MergedPage, mergedPagesOf } from '../loaders/list-pages.ts';
+import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { rowOperations } from '../rest/rest-operations.ts';
 import { after, isBefore, later, mayBeOne, type PlannedCollection, type Stage } from './objects.ts';
 import type { PlanBuilder } from './plan-builder.ts';

@@ -13,8 +13,8 @@ import {
   readPlainConfig,
 } from '../settings/config.ts';
 import { settings } from '../settings/declaration.ts';
-import { readEnvironmentFile } from '../settings/names.ts';
-import type { EnvironmentFile } from '../settings/settings.ts';
+import { readEnvironmentFile } from '../settings/environment-file.ts';
+import type { EnvironmentFile } from '../settings/settings-reader.ts';
 import { embedded } from '../settings/urls.ts';
 import { announceServer, logForeignLines, printProblem } from '../telemetry/start-lines.ts';
 import { allowOptimization } from './optimization.ts';

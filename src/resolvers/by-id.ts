@@ -35,7 +35,7 @@ export function fetchRecord(
   if (needsOwnerId) prefetchOwnerId(key, context);
   const view = ownView(key, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
-  const started = startRelations(needs.relations, toRecord(key, key), context, info);
+  const started = startRelations(needs.relations, toRecord(key, { id: key.id }), context, info);
   let record: Promise<RowRecord | null>;
   if (row !== undefined) {
     readAhead(needs.relations, started, row, context, info);

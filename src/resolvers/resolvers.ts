@@ -23,7 +23,7 @@ const mutations: Resolvers['Mutation'] & object = { ...projectMutations, ...dash
 /** The names of all mutations. */
 export const mutationNames: readonly string[] = Object.keys(mutations);
 
-/** The resolvers of all fields that are not columns of a row. */
+/** The resolvers of all fields that are not columns of a row. `buildSchema` wraps some of them. */
 export const resolvers: Resolvers = {
   DateTime,
   JSON: JSONValue,

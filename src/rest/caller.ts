@@ -1,6 +1,6 @@
 import { memoize } from '../memoize.ts';
 import type { Rights } from './reach.ts';
-import { runningOperation, type Tenant } from './tenants.ts';
+import { type Tenant, tenantAllowing } from './tenants.ts';
 
 /** The caller of an operation. */
 export interface Caller {
@@ -40,9 +40,9 @@ export function callerNameOf({ tenant, sharingKey }: Caller): string {
  * The caller with only those of its roles that allow an operation; undefined if none of them does. A caller without
  * roles stays as it is. `listedName` is undefined if the document is not listed.
  */
-export function runningCaller(caller: Caller, listedName: string | undefined): Caller | undefined {
+export function callerAllowing(caller: Caller, listedName: string | undefined): Caller | undefined {
   if (caller.tenant?.roles === undefined) return caller;
-  const tenant = runningOperation(caller.tenant, listedName);
+  const tenant = tenantAllowing(caller.tenant, listedName);
   return tenant && (tenant === caller.tenant ? caller : withTenant(caller)(tenant));
 }
 

@@ -48,7 +48,7 @@ export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | und
  * The part of a tenant that may run an operation; undefined if no role allows it. `listedName` is undefined if the
  * document is not listed.
  */
-export function runningOperation(tenant: Tenant, listedName: string | undefined): Tenant | undefined {
+export function tenantAllowing(tenant: Tenant, listedName: string | undefined): Tenant | undefined {
   const { roles } = tenant;
   if (roles === undefined) return tenant;
   const allowing = new Map([...roles].filter(([, role]) => allows(role, listedName)));

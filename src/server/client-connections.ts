@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createReader, type ReaderLimits, type SlowReader, usualReaders } from '../http/slow-readers.ts';
+import { createSlowReader, type ReaderLimits, type SlowReader, usualReaders } from '../http/slow-readers.ts';
 import { type Claim, MemoryRoom } from '../memory.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 
@@ -104,7 +104,7 @@ export class ClientConnections {
       claim: this.#waitingRoom.claim(),
       isClosing: false,
       isMalformed: false,
-      reader: createReader(socket, this.#readers),
+      reader: createSlowReader(socket, this.#readers),
     };
     this.#open.set(socket, connection);
     closeAfterReading(socket, () => {

@@ -25,7 +25,7 @@ import {
 } from './declaration.ts';
 import { findMisspelt } from './names.ts';
 import { readRoute, routeTo, tlsFilesOf } from './route.ts';
-import { define, type Environment, type EnvironmentFile, SettingsReader } from './settings.ts';
+import { define, type Environment, type EnvironmentFile, SettingsReader } from './settings-reader.ts';
 import { collectorUrl, embedded } from './urls.ts';
 
 /** The values of the settings that depend on no other setting. Most commands that do not serve need no others. */

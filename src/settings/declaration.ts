@@ -15,7 +15,7 @@ import {
   workerCount,
 } from './kinds.ts';
 import { adminTokenIn, jsonTextIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
-import { define, type Settings, showNothing } from './settings.ts';
+import { define, type Settings, showNothing } from './settings-reader.ts';
 import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ToolNames } from '../mcp/mcp.ts';
 import type { SurfaceLimits, WindowLimit } from '../rest/ledger.ts';
 import { surfaces } from '../rest/rest-operations.ts';
-import { type Kind, showNothing, ValueError } from './settings.ts';
+import { type Kind, showNothing, ValueError } from './settings-reader.ts';
 
 export function whole(minimum: number, maximum: number): Kind<number> {
   return {

@@ -9,7 +9,7 @@ import { memoize } from '../memoize.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { proxySettings, tlsSettings } from './declaration.ts';
 import { certificatesIn } from './setting-files.ts';
-import { type Setting, SettingsReader } from './settings.ts';
+import { type Setting, SettingsReader } from './settings-reader.ts';
 
 export function readRoute(reader: SettingsReader, upstreamUrl: string | undefined): Route {
   const proxy = readProxy(reader, upstreamUrl);

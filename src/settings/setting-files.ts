@@ -3,7 +3,7 @@ import { toKeySet } from '../auth/key-set.ts';
 import { messageOf } from '../error-text.ts';
 import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { readTextFile } from '../read-text.ts';
-import { type Kind, showNothing, ValueError } from './settings.ts';
+import { type Kind, showNothing, ValueError } from './settings-reader.ts';
 import { hasCredentials, safeUrlIn, shownUrl, shownUrls } from './urls.ts';
 
 /** The text of a file. Throws a ValueError if it cannot be read, or holds nothing. */

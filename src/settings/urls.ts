@@ -1,7 +1,7 @@
 import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { itemsOf } from './kinds.ts';
-import { type Kind, ValueError } from './settings.ts';
+import { type Kind, ValueError } from './settings-reader.ts';
 
 const web = ['http:', 'https:'];
 

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
-import type { ErrorReporting } from '../operation/errors.ts';
 import type { OperationsOptions } from '../operation/pipeline.ts';
+import type { ErrorReporting } from '../operation/public-errors.ts';
 import type { OperationMetrics } from './operation-metrics.ts';
 
 /** The callbacks of operations: they count operations, and log one line for each that has ended. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
-import { readEnvironmentFile } from '../../src/settings/names.ts';
-import type { EnvironmentFile } from '../../src/settings/settings.ts';
+import { readEnvironmentFile } from '../../src/settings/environment-file.ts';
+import type { EnvironmentFile } from '../../src/settings/settings-reader.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const known = Object.keys(settings);

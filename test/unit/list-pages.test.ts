@@ -5,11 +5,11 @@ import {
   joinPages,
   type ListPage,
   lastRowsOf,
-  mergedPagesOf,
   positionAfter,
   positionOf,
   slicePage,
 } from '../../src/loaders/list-pages.ts';
+import { mergedPagesOf } from '../../src/loaders/merged-pages.ts';
 import { RestPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Caller, runningCaller } from '../../src/rest/caller.ts';
+import { type Caller, callerAllowing } from '../../src/rest/caller.ts';
 import { type Tenant, withRoles } from '../../src/rest/tenants.ts';
 import { tenantsOf } from '../support/tenants.ts';
 
@@ -27,8 +27,8 @@ test('the part of a tenant is the same object, in whatever order and however oft
 test('the caller of an operation is the same object for the same roles, so that its headers and its key are made once', () => {
   const tenant = partFor('viewer', 'agent');
   const caller: Caller = { key: 'k', sharingKey: 'hash of k', queueKey: 'acme', tenant, subject: 'ada' };
-  expect(runningCaller(caller, 'Overview')).toBe(caller);
-  const viewer = runningCaller(caller, undefined);
+  expect(callerAllowing(caller, 'Overview')).toBe(caller);
+  const viewer = callerAllowing(caller, undefined);
   expect(viewer).toEqual({ ...caller, tenant: partFor('viewer') });
-  for (const name of ['Unlisted', 'overview']) expect(runningCaller(caller, name)).toBe(viewer);
+  for (const name of ['Unlisted', 'overview']) expect(callerAllowing(caller, name)).toBe(viewer);
 });

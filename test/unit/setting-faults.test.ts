@@ -7,7 +7,7 @@ import { ConfigError } from '../../src/config-error.ts';
 import { unreadableBecause } from '../../src/error-text.ts';
 import { createReader, readConfig, readPlainConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
-import { type Environment } from '../../src/settings/settings.ts';
+import { type Environment } from '../../src/settings/settings-reader.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 import { authorityPath } from '../support/tls.ts';
 

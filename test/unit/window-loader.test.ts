@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Window } from '../../src/loaders/list-pages.ts';
+import type { Window } from '../../src/loaders/merged-pages.ts';
 import { RowStore } from '../../src/loaders/row-store.ts';
 import { WindowLoader } from '../../src/loaders/window-loader.ts';
 import { RestApi } from '../../src/rest/api.ts';

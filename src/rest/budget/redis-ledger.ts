@@ -16,7 +16,7 @@ import {
 } from '../ledger.ts';
 import type { Surface } from '../rest-operations.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
-import { script } from './redis-script.ts';
+import { script } from './redis-ledger-script.ts';
 import { hasShare, limitsOf } from './settings.ts';
 
 /** Settings of the ledger. `gateways` is the number of gateways that divide the limits while Redis does not decide. */
