@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MemoryRoom } from '../memory.ts';
 import type { RestApi } from '../rest/api.ts';
 import type { Caller } from '../rest/caller.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { isCostLimit, UpstreamError } from '../rest/errors.ts';
 import { sortableMoment } from '../rest/instants.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -114,6 +114,8 @@ class Tail {
   #deadline: OperationDeadline | undefined;
   /** True once the first poll has been delayed or has failed. */
   #isLate = false;
+  /** True if the last poll has failed. */
+  #hasFailed = false;
 
   constructor(list: ListRef, sharingKey: string, options: TailOptions, pace: Pace) {
     this.#list = list;
@@ -174,9 +176,11 @@ class Tail {
     const calls = new OperationCalls(mostCalls);
     try {
       const polled = await this.#read(this.#since(joining), calls);
+      this.#hasFailed = false;
       if (this.isOpen) this.#send(polled, joining);
     } catch (error) {
       this.#isLate = true;
+      this.#hasFailed = true;
       if (isFinal(error)) for (const listener of [...this.#callers.keys()]) listener.end(error);
     }
     // A poll that made no call of its own counts as one call, so that tails stay spread.
@@ -195,7 +199,7 @@ class Tail {
     this.#deadline = deadline;
     if (!this.isOpen) deadline.end('left');
     try {
-      const walk = await walkBack({ api: restFor(run), list: this.#list, maximum }, since, now());
+      const walk = await walkBack({ api: restFor(run), list: this.#list, maximum }, since, now(), this.#isEnough);
       return { ...walk, received: deadline.received };
     } finally {
       deadline.finish();
@@ -203,6 +207,12 @@ class Tail {
       if (this.#callers.delete(listener)) this.#callers.set(listener, caller);
     }
   }
+
+  /**
+   * True if a poll that cannot read its next page is to send what it has. After a failure it does so, and listeners may
+   * get a gap. Otherwise a listener at a position that takes more pages than can be read would hold up all others.
+   */
+  readonly #isEnough = (error: unknown): boolean => isCostLimit(error) || (this.#hasFailed && !isFinal(error));
 
   /** The earliest moment whose rows a listener may get; undefined until a first poll determines it. */
   #since(joining: readonly Joining[]): string | undefined {

@@ -1,6 +1,5 @@
 import { joinPages, type ListPage } from '../loaders/list-pages.ts';
 import { fetchFilledPage, type PagedList } from '../loaders/next-pages.ts';
-import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -31,16 +30,23 @@ const aheadSeconds = 2;
 
 /**
  * Reads the newest rows of a list, back to the sortable moment `since`; without it, `firstSeconds` back. Rejects if a
- * call fails, because rows between the pages would be lost. If the next page would take too much memory or too many
- * calls, the walk ends with the newest rows.
+ * call fails, because rows between the pages would be lost. If the next page cannot be read and `isEnough` is true of
+ * the error, the walk ends with the newest rows.
  */
-export async function walkBack(paged: PagedList, since: string | undefined, now: string): Promise<NewestRows> {
+export async function walkBack(
+  paged: PagedList,
+  since: string | undefined,
+  now: string,
+  isEnough: (error: unknown) => boolean,
+): Promise<NewestRows> {
   const sized = { ...paged, list: withTimeBounds(paged.list, since, now) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
   for (let calls = 1; ; calls += 1) {
-    const further = await fetchFurther(sized, at, page !== undefined);
+    const further = await fetchFilledPage(sized, at, paged.maximum, 0).catch((error: unknown) => {
+      if (page === undefined || !isEnough(error)) throw error;
+    });
     if (further === undefined) return { rows: page?.rows ?? [], isWhole: false };
     page = page === undefined ? further : joinPages(page, further);
     until ??= firstMoment(page.rows, now);
@@ -50,14 +56,6 @@ export async function walkBack(paged: PagedList, since: string | undefined, now:
       return { rows: page.rows, isWhole };
     at = next;
   }
-}
-
-/** Reads a page; undefined if this one and those already read would take too much memory or too many calls. */
-function fetchFurther(paged: PagedList, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
-  return fetchFilledPage(paged, at, paged.maximum, 0).catch((error: unknown) => {
-    if (hasPages && isCostLimit(error)) return undefined;
-    throw error;
-  });
 }
 
 /** The list from a second before `since` until shortly after `now`. The upstream may include or exclude the bounds. */

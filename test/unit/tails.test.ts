@@ -83,6 +83,35 @@ test('those who come back at one position share each message, and take its room 
   for (const listener of listeners) listener.end();
 });
 
+test('a position whose pages cannot be read holds up no other listener, and those who joined there get a gap', async () => {
+  const rows = [
+    { id: 'known', timestamp: '2024-05-01T10:00:00Z' },
+    { id: 'early', timestamp: '2024-05-01T09:00:00Z' },
+  ];
+  let failed = 0;
+  const readFor = (): RestClient['read'] => (_operation, target) => {
+    if (!target.includes('before=2024')) return Promise.resolve({ next: nextPage, results: [...rows] });
+    failed += 1;
+    return Promise.reject(new UpstreamError('UPSTREAM_TIMEOUT'));
+  };
+  const tails = createTails(readFor, { backoffOf: () => 1 });
+  const nextAt = async (after?: Position) => {
+    const listener = tails.follow(user('one'), list, after, () => undefined);
+    onTestFinished(() => listener.end());
+    const { value } = await listener[Symbol.asyncIterator]().next();
+    return value && { ids: value.rows.map(({ id }) => id), gap: value.gap };
+  };
+  const one = nextAt();
+  await expect.poll(() => tails.polls).toBeGreaterThan(1);
+  const other = nextAt({ offset: 0, boundary: { time: '2020-05-01T10:00:00Z', ids: [''] } });
+  await expect.poll(() => failed).toBeGreaterThan(0);
+  rows.unshift({ id: 'new', timestamp: '2024-05-01T10:00:01Z' });
+  expect(await one).toEqual({ ids: ['new'], gap: false });
+  expect(await other).toMatchObject({ gap: true });
+});
+
+const nextPage = 'http://upstream/?before=2024-05-01T09:00:00Z';
+
 test('the calls of a poll that failed count, too: without a budget the next one comes a second later for each', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
