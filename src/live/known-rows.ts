@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { memoize } from '../memoize.ts';
 import { secondsBefore, sortableMoment } from '../rest/instants.ts';
 import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
@@ -125,11 +126,24 @@ export function rowsSince(since: string, { rows }: NewestRows): readonly Row[] {
 }
 
 /** The mark of a row, always of one length, so that positions stay short. A row without an id has none. */
-function markOf({ id }: Row): string | undefined {
-  const text = idText(id);
-  return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);
+function markOf(row: Row): string | undefined {
+  return factsOf(row).mark;
 }
 
 function momentOf(row: Row | undefined): string {
-  return sortableMoment(row?.['timestamp']) ?? '';
+  return row === undefined ? '' : factsOf(row).moment;
 }
+
+interface RowFacts {
+  readonly mark: string | undefined;
+  readonly moment: string;
+}
+
+/** The facts are found once for a row, because all rows of a poll are looked at for each position of a listener. */
+const factsOf = memoize(({ id, timestamp }: Row): RowFacts => {
+  const text = idText(id);
+  return {
+    mark: text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength),
+    moment: sortableMoment(timestamp) ?? '',
+  };
+});

@@ -83,6 +83,30 @@ test('those who come back at one position share each message, and take its room 
   for (const listener of listeners) listener.end();
 });
 
+test('a poll reads the time of a row as often for many positions as for one', async () => {
+  const mostReadsFor = async (positions: number): Promise<number> => {
+    const reads: number[] = [];
+    const toRow = (poll: number) => ({
+      id: 'new',
+      get timestamp() {
+        reads[poll] = (reads[poll] ?? 0) + 1;
+        return '2024-05-01T10:00:02Z';
+      },
+    });
+    const tails = createTails(() => () => Promise.resolve({ next: null, results: [toRow(tails.polls)] }), {
+      backoffOf: () => 1,
+    });
+    const listeners = Array.from({ length: positions }, (_, index) => {
+      const time = `2024-05-01T10:00:00.${String(index).padStart(3, '0')}Z`;
+      return tails.follow(user('one'), list, { offset: 0, boundary: { time, ids: [''] } }, () => undefined);
+    });
+    await Promise.all(listeners.map((listener) => listener[Symbol.asyncIterator]().next()));
+    for (const listener of listeners) listener.end();
+    return Math.max(...reads.filter(Number.isInteger));
+  };
+  expect(await mostReadsFor(50)).toBe(await mostReadsFor(1));
+});
+
 test('a position whose pages cannot be read holds up no other listener, and those who joined there get a gap', async () => {
   const rows = [
     { id: 'known', timestamp: '2024-05-01T10:00:00Z' },
