@@ -225,11 +225,17 @@ class Subscription implements OpenStream, StreamEnd {
 
   /** Yields the messages for the client. An error that ends the stream is the last message. */
   async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams } = this.#subscriptions;
+    const { streams, options } = this.#subscriptions;
+    const { answerLimits, eventLoop } = options;
     try {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#subscriptions.answer(this.#run, args, payload);
         this.calls += calls;
+        // Many streams may have to write the same message.
+        const turn = answerLimits.isLarge(answered)
+          ? eventLoop.waitToWrite()
+          : eventLoop.waitForTurn(performance.now());
+        if (turn !== undefined) await turn;
         // The message may have been read after the caller lost the right to it.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#claimText(answered);
@@ -245,7 +251,7 @@ class Subscription implements OpenStream, StreamEnd {
         this.#release?.();
       }
     } catch (error) {
-      this.errors = toPublicErrors([error], this.#subscriptions.options);
+      this.errors = toPublicErrors([error], options);
       yield { result: { errors: this.errors }, isLast: true };
     }
   }
