@@ -5,6 +5,7 @@ import { startBoth } from '../support/both.ts';
 import { readGraphiql } from '../support/graphiql.ts';
 import { type BinaryResponse, sendForBytes } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
+import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
 
 const lasting = 'public, max-age=31536000, immutable';
@@ -124,4 +125,18 @@ test('operations at an address of GraphiQL are operations, and with GRAPHIQL=off
     expect(got.body.toString()).toBe(whole);
   }
   expect((await get(without.url, script, ['accept', '*/*'])).status).toBe(400);
+});
+
+test('of GraphiQL, the memory of a gateway keeps what it sends and nothing else', async () => {
+  await using gateway = await startSmallGateway({ url: 'http://127.0.0.1:1' });
+  const accept = ['accept-encoding', 'br'];
+  await get(gateway.url, '/graphql?query={__typename}');
+  const before = await gateway.weigh();
+  const { script } = await readGraphiql(gateway.url);
+  const sizes = await Promise.all(
+    [[], accept].map(async (headers) => (await get(gateway.url, script, headers)).body.length),
+  );
+  const sent = sizes.reduce((sum, size) => sum + size, 0);
+  const { live } = await gateway.weigh();
+  expect(live - before.live).toBeLessThan(sent + 5_000_000);
 });

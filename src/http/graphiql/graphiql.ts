@@ -40,7 +40,7 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
   // The assets have nine megabytes, and are loaded when a browser first asks for the page or for one of them.
   const load = async (): Promise<Served> => {
     const [{ createAssets }, { createPage }] = await Promise.all([import('./assets.ts'), import('./page.ts')]);
-    const assets = createAssets(options.explain);
+    const assets = await createAssets(options.explain);
     return {
       page: selectVariant(createPage(options, assets)),
       assets: new Map([assets.script, assets.icon].map(({ name, answer }) => [name, selectVariant(answer)])),
