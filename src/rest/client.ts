@@ -78,10 +78,10 @@ export class CallerClient implements RestClient {
     try {
       return await answer;
     } catch (error) {
-      if (call.wasSent) this.#renewLater(error);
+      if (call.sends > 0) this.#renewLater(error);
       throw error;
     } finally {
-      if (call.wasSent) await this.#resources.renewEpoch(this.#run);
+      if (call.sends > 0) await this.#resources.renewEpoch(this.#run);
     }
   }
 

@@ -8,6 +8,7 @@ import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import type { CallResult } from '../../src/rest/resilience/gate.ts';
 import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
+import type { CallSpans } from '../../src/rest/rest-run.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf, gateOf, localBudget } from '../support/budgets.ts';
@@ -17,6 +18,7 @@ import { until } from '../support/until.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', sharingKey: 'hash', queueKey: 'hash' };
+const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
 
 /** The options of an upstream that never answers. */
 interface SilentOptions {
@@ -76,11 +78,14 @@ interface Read {
 function startRead(upstream: UpstreamResources, milliseconds = 5000): Read {
   const deadline = new OperationDeadline(milliseconds);
   const run = runOf(caller, { deadline });
-  const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, run, request);
   const ended = call.join(run).catch((error: unknown) => error);
   call.start();
   return { ended, calls: run.calls, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
+}
+
+function timeoutsOf({ reachability }: UpstreamResources): number | undefined {
+  return reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count;
 }
 
 async function microtasks(count: number): Promise<void> {
@@ -174,7 +179,7 @@ test('a call that is given up while it waits for a connection is taken back, unl
   const looked = await budget.ledger.look({ key: caller.sharingKey, subject: '' }, ['rest']);
   expect(looked.get('rest')).toMatchObject([[{ remaining: 9 }]]);
   expect(upstream.counts.byOutcome).toMatchObject([{ outcome: 'aborted', count: 1 }]);
-  expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);
+  expect(timeoutsOf(upstream)).toBe(1);
   expect(upstream.limiter.inFlight).toBe(0);
 });
 
@@ -223,8 +228,7 @@ test.each([
     expire();
     await new Promise(setImmediate);
   }
-  const { failures } = upstream.reachability;
-  expect(failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(timeouts);
+  expect(timeoutsOf(upstream)).toBe(timeouts);
 });
 
 test('a read waits for its place in the budget as long as enough time is left for a call, at least half of its own', async () => {
@@ -272,33 +276,68 @@ test('a retry is counted once, also if its connection turns out to be closed and
   expect([sent, upstream.retries.sent]).toEqual([3, 1]);
 });
 
-test('a deadline that passes before an attempt fails is no timeout of its retry', async () => {
+/** The way to an upstream that loses its first connection after ten milliseconds, and never answers the retry. */
+function createLosingUpstream(): SilentUpstream {
   const silent = createSilentUpstream();
-  const upstream: UpstreamResources = {
-    ...silent,
-    transport: {
-      ...silent.transport,
-      send: (call, listener) => {
-        const sent = silent.transport.send(call, listener);
-        if (silent.sent() === 1) setTimeout(() => listener.failed(new TransportError('network')), 10);
-        return sent;
-      },
-    },
+  const send: UpstreamResources['transport']['send'] = (call, listener) => {
+    const sent = silent.transport.send(call, listener);
+    if (silent.sent() === 1) setTimeout(() => listener.failed(new TransportError('network')), 10);
+    return sent;
   };
+  return { ...silent, transport: { ...silent.transport, send } };
+}
+
+test('a deadline that passes before an attempt fails is no timeout of its retry', async () => {
+  const upstream = createLosingUpstream();
   const [overdue, patient] = [new OperationDeadline(5000), new OperationDeadline(5000)];
   const run = runOf(caller, { deadline: patient });
-  const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, run, request);
   const ended = Promise.allSettled([call.join(run), call.join(runOf(caller, { deadline: overdue }))]);
   call.start();
   overdue.end('deadline');
-  await until(() => silent.sent() === 2);
+  await until(() => upstream.sent() === 2);
   patient.end('left');
   await ended;
   await new Promise(setImmediate);
-  const count = (reason: string): number =>
-    upstream.reachability.failures.find((one) => one.reason === reason)?.count ?? 0;
-  expect(count('TIMEOUT')).toBe(0);
+  expect(timeoutsOf(upstream)).toBe(0);
+});
+
+test.each([
+  ['shorter than its delay is no timeout', 0, 0],
+  ['longer than its delay is a timeout', 1000, 1],
+])('the deadline of a retry that was under way %s', async (_what, flightMs, timeouts) => {
+  const upstream = createLosingUpstream();
+  const { ended, expire } = startRead(upstream);
+  await until(() => upstream.sent() === 2);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + flightMs);
+  onTestFinished(() => void vi.restoreAllMocks());
+  expire();
+  await ended;
+  await new Promise(setImmediate);
+  expect(timeoutsOf(upstream)).toBe(timeouts);
+});
+
+test('until its retry is sent, a call is in the trace of the attempt that failed', async () => {
+  const upstream = createLosingUpstream();
+  let hasFailed = false;
+  const begin: CallSpans['begin'] = (_operation, resends) => ({
+    trace: { traceparent: `attempt ${resends}` },
+    answered: () => undefined,
+    failed: () => {
+      hasFailed = true;
+    },
+  });
+  const deadline = new OperationDeadline(5000);
+  const run = runOf(caller, { deadline, spans: { begin, share: () => undefined } });
+  const call = new UpstreamCall(upstream, run, request);
+  const ended = call.join(run).catch((error: unknown) => error);
+  call.start();
+  await until(() => hasFailed);
+  expect([upstream.sent(), call.trace]).toEqual([1, { traceparent: 'attempt 0' }]);
+  await until(() => upstream.sent() === 2);
+  expect(call.trace).toEqual({ traceparent: 'attempt 1' });
+  deadline.end('left');
+  await ended;
 });
 
 /** The way to an upstream that knows the caller and answers `{}` at once. */
@@ -320,10 +359,9 @@ test('a call whose answer cannot be compared with the OpenAPI document is settle
   const results: CallResult[] = [];
   const run = runOf(caller);
   const call = new UpstreamCall(upstream, run, {
+    ...request,
     operation: operations.getPlugin,
     target: '/api/organizations/%/plugins/1/',
-    headers: {},
-    isWrite: false,
     decode: () => row,
     beforeWaiters: (result) => void results.push(result),
   });
@@ -338,11 +376,7 @@ test('a call whose settling throws fails at once', async () => {
   const run = runOf(caller);
   const fault = new Error('a fault of the cache');
   const call = new UpstreamCall(createPromptUpstream(), run, {
-    operation,
-    target: '/api/projects/',
-    headers: {},
-    isWrite: false,
-    decode: () => 1,
+    ...request,
     beforeWaiters: (result) => {
       if (!('error' in result)) throw fault;
       return undefined;
