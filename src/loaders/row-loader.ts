@@ -2,7 +2,6 @@ import type { RestApi } from '../rest/api.ts';
 import { undefinedIfAbsent } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
-import { dispatched, scheduleDispatch } from './batch-schedule.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
 import type { SavedCalls, WindowLoader } from './window-loader.ts';
 
@@ -61,14 +60,14 @@ export class RowLoader {
     if (rows !== undefined) rows.push({ key, resolve, reject });
     else {
       this.#wanted.set(list, [{ key, resolve, reject }]);
-      scheduleDispatch('rows', () => void this.#find(key, list));
+      this.#windows.batches.add('rows', () => void this.#find(key, list));
     }
     return promise;
   }
 
   /** Waits for all rows and pages of a collection that are wanted by now. Resolves to false if there are none. */
   async settlePending(collection: Collection): Promise<boolean> {
-    await dispatched();
+    await this.#windows.batches.allRequested();
     const pages = this.#windows.inFlight(collection);
     const prefix = keyText({ ...collection, id: '' });
     const rows = [...this.#byId, ...this.#byPage].flatMap(([text, row]) => (text.startsWith(prefix) ? [row] : []));
@@ -98,7 +97,7 @@ export class RowLoader {
         await this.#windows.load(page).catch(() => undefined);
       }
       while (this.#unknown(keys).length > 0) {
-        await dispatched();
+        await this.#windows.batches.allRequested();
         const pages = this.#windows.inFlight({ noun, scope });
         if (pages === undefined) break;
         await pages;

@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import { scheduleDispatch } from './batch-schedule.ts';
+import { BatchSchedule } from './batch-schedule.ts';
 import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './list-pages.ts';
 import {
   isEqualWindow,
@@ -49,6 +49,8 @@ const maximumEndPages = 10;
  * pages: change both together.
  */
 export class WindowLoader {
+  /** The batches of windows, and of the rows that may come from their pages. */
+  readonly batches = new BatchSchedule();
   readonly #api: RestApi;
   readonly #store: RowStore;
   readonly #maxPageSize: number;
@@ -76,7 +78,7 @@ export class WindowLoader {
     try {
       // If the path of a list is refused, only this load fails, and not the others of its batch.
       const mergeKey = mergeKeyOf(window);
-      if (last === undefined) scheduleDispatch('windows', () => this.#dispatch());
+      if (last === undefined) this.batches.add('windows', () => this.#dispatch());
       this.#pending.push({ window, mergeKey, page, resolve, reject });
     } catch (error) {
       reject(error);
