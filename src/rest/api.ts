@@ -70,14 +70,14 @@ export class RestApi {
 
   /** `GET …/events/?select=…`: rows as the query language returns them. */
   async fetchSelected(list: ListRef, at: Position, limit: number): Promise<TablePage<readonly unknown[]>> {
-    const operation = rowOperations[list.noun].list;
-    return toRowsPage(await this.#client.read(operation, pageTarget(list, at, limit)), at);
+    const endpoint = rowOperations[list.noun].list;
+    return toRowsPage(await this.#client.read(endpoint, pageTarget(list, at, limit)), at);
   }
 
   /** `GET …/events/?format=csv`. */
   async fetchCsv(list: ListRef, at: Position, limit: number): Promise<TablePage<string>> {
-    const operation = rowOperations[list.noun].list;
-    return toCsvPage(await this.#readCsv(operation, pageTarget(list, at, limit)), list, at);
+    const endpoint = rowOperations[list.noun].list;
+    return toCsvPage(await this.#readCsv(endpoint, pageTarget(list, at, limit)), list, at);
   }
 
   /** `GET …/events/{id}/?format=csv`. */
@@ -108,22 +108,21 @@ export class RestApi {
 
   /** `POST` to a collection, or to an action below it. */
   async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {
-    const operation =
-      action === undefined ? writing(collection.noun, 'create') : operations.createDashboardFromTemplate;
-    return toRow(await this.#client.write(operation, below(collectionPath(collection), action), body));
+    const endpoint = action === undefined ? writing(collection.noun, 'create') : operations.createDashboardFromTemplate;
+    return toRow(await this.#client.write(endpoint, below(collectionPath(collection), action), body));
   }
 
   /** `PATCH` of a row, or of an action below it. */
   async changeRow(key: Key, body: JsonObject, action?: 'move_tile'): Promise<Row> {
-    const operation = action === undefined ? writing(key.noun, 'update') : operations.moveDashboardTile;
-    return toRow(await this.#client.write(operation, below(rowPath(key), action), body));
+    const endpoint = action === undefined ? writing(key.noun, 'update') : operations.moveDashboardTile;
+    return toRow(await this.#client.write(endpoint, below(rowPath(key), action), body));
   }
 
   /** An action below `…/plugins/{id}/`. A GET sends no body. Resolves to any JSON; null if the response is empty. */
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
-    const operation = pluginActions[action];
-    const sent = operation.method === 'GET' ? undefined : body;
-    return withoutHosts((await this.#client.write(operation, below(rowPath(key), action), sent)) ?? null);
+    const endpoint = pluginActions[action];
+    const sent = endpoint.method === 'GET' ? undefined : body;
+    return withoutHosts((await this.#client.write(endpoint, below(rowPath(key), action), sent)) ?? null);
   }
 
   /** `DELETE` of a row. Resolves to the JSON of the response; undefined if it has none. */
@@ -131,16 +130,16 @@ export class RestApi {
     return this.#client.write(writing(key.noun, 'delete'), rowPath(key));
   }
 
-  async #readCsv(operation: RestOperation, path: string): Promise<string> {
-    return String(await this.#client.read(operation, path, 'csv'));
+  async #readCsv(endpoint: RestOperation, path: string): Promise<string> {
+    return String(await this.#client.read(endpoint, path, 'csv'));
   }
 }
 
 /** Throws if the API has no such operation. */
 function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
-  const operation = rowOperations[noun][verb];
-  if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);
-  return operation;
+  const endpoint = rowOperations[noun][verb];
+  if (endpoint === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);
+  return endpoint;
 }
 
 function valuesTarget(projectId: string, { key, event_name: name }: ValuesQuery, format?: 'csv'): string {

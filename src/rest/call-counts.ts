@@ -38,22 +38,22 @@ export class CallCounts implements Gate {
     return undefined;
   }
 
-  leave({ run, request: { operation } }: Attempt, outcome: Outcome): void {
+  leave({ run, request: { endpoint } }: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'not-sent') return;
     const { tenant } = run.caller;
     if (tenant !== undefined) this.#addTo(tenant.name);
-    this.#durationsOf(operation).add(outcome.tookMs / 1000);
+    this.#durationsOf(endpoint).add(outcome.tookMs / 1000);
     const result = resultOf(outcome);
-    const known = this.#byOperation.get(operation)?.get(result);
+    const known = this.#byOperation.get(endpoint)?.get(result);
     if (known !== undefined) known.count += 1;
-    else if (this.byOutcome.length < maximumCounts) this.#begin(operation, result);
+    else if (this.byOutcome.length < maximumCounts) this.#begin(endpoint, result);
   }
 
-  #begin(operation: RestOperation, outcome: number | Fault): void {
-    const count = { method: operation.method, route: operation.route, outcome, count: 1 };
+  #begin(endpoint: RestOperation, outcome: number | Fault): void {
+    const count = { method: endpoint.method, route: endpoint.route, outcome, count: 1 };
     this.byOutcome.push(count);
-    const counts = this.#byOperation.get(operation);
-    if (counts === undefined) this.#byOperation.set(operation, new Map([[outcome, count]]));
+    const counts = this.#byOperation.get(endpoint);
+    if (counts === undefined) this.#byOperation.set(endpoint, new Map([[outcome, count]]));
     else counts.set(outcome, count);
   }
 

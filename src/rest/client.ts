@@ -15,9 +15,9 @@ export interface RestClient {
    * Resolves to what a GET is answered with, as JSON by default. `target` is the path with its query. Equal reads in
    * flight share one call. A page may have more rows than `target` asks for.
    */
-  readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
+  readonly read: (endpoint: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
   /** Sends a write at most once. Resolves to the JSON of the response; undefined if that is empty. */
-  readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
+  readonly write: (endpoint: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
 /** Makes REST calls with the caller's key. Uses no kept answers. */
@@ -31,13 +31,13 @@ export class CallerClient implements RestClient {
   }
 
   read(
-    operation: RestOperation,
+    endpoint: RestOperation,
     target: string,
     format: ReadFormat = 'json',
-    beforeWaiters?: CallRequest['beforeWaiters'],
+    onResult?: CallRequest['onResult'],
   ): Promise<unknown> {
     const { calls, deadline, epoch } = this.#run;
-    calls.noteSurface(operation.surface);
+    calls.noteSurface(endpoint.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { reads, retries } = this.#resources;
     const name = `${epoch.name} ${target}`;
@@ -47,12 +47,12 @@ export class CallerClient implements RestClient {
     if (refusal !== undefined) return Promise.reject(refusal);
     const { decode } = readFormats[format];
     const call = new UpstreamCall(this.#resources, this.#run, {
-      operation,
+      endpoint,
       target,
       headers: this.#headers(format),
       isWrite: false,
       decode,
-      beforeWaiters,
+      onResult,
     });
     reads.add(name, call);
     retries.earn();
@@ -62,16 +62,16 @@ export class CallerClient implements RestClient {
   }
 
   /** The epoch of the key is renewed before the write is sent, and again after the write has ended. */
-  async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
-    this.#run.calls.noteSurface(operation.surface);
+  async write(endpoint: RestOperation, target: string, content?: unknown): Promise<unknown> {
+    this.#run.calls.noteSurface(endpoint.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     this.#resources.drift?.written(content);
     const body = content === undefined ? undefined : JSON.stringify(content);
     const common = this.#headers('json');
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
-    const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
-    const request = { operation, target, headers, body, isWrite: true, decode };
+    const decode = endpoint.method === 'DELETE' ? deletedJson : writtenJson;
+    const request = { endpoint, target, headers, body, isWrite: true, decode };
     const call = new UpstreamCall(this.#resources, this.#run, request);
     const answer = call.join(this.#run);
     call.start();

@@ -27,7 +27,7 @@ export type TraceContext = Readonly<Record<string, string>>;
 /** The spans of the REST calls of one operation. */
 export interface CallSpans {
   /** Begins the span of a call that is sent; `resends` is the number of earlier attempts. */
-  readonly begin: (operation: RestOperation, resends: number) => CallSpan;
+  readonly begin: (endpoint: RestOperation, resends: number) => CallSpan;
   /** Notes that the operation has joined a call of another operation. `trace` names the span of that call. */
   readonly share: (trace: TraceContext) => void;
 }

@@ -64,21 +64,21 @@ export class TenantClient implements RestClient {
     this.#heldKeys = heldKeys;
   }
 
-  read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
+  read(endpoint: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
     const { reach } = this.#tenant;
-    if (!reachesTarget(reach, operation.method, target)) return this.#stop(operation);
-    return this.#client.read(operation, target, format).catch(this.#fail);
+    if (!reachesTarget(reach, endpoint.method, target)) return this.#stop(endpoint);
+    return this.#client.read(endpoint, target, format).catch(this.#fail);
   }
 
   /** The target must be within the reach of one of the tenant's mutations. */
-  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+  write(endpoint: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const reaches = [...this.#tenant.mutations.values()];
-    if (!reaches.some((reach) => reachesTarget(reach, operation.method, target))) return this.#stop(operation);
-    return this.#client.write(operation, target, body).catch(this.#fail);
+    if (!reaches.some((reach) => reachesTarget(reach, endpoint.method, target))) return this.#stop(endpoint);
+    return this.#client.write(endpoint, target, body).catch(this.#fail);
   }
 
-  #stop(operation: RestOperation): Promise<never> {
-    return Promise.reject(this.#heldKeys.noteStopped(this.#tenant, operation));
+  #stop(endpoint: RestOperation): Promise<never> {
+    return Promise.reject(this.#heldKeys.noteStopped(this.#tenant, endpoint));
   }
 
   readonly #fail = (error: unknown): never => {

@@ -13,7 +13,7 @@ interface AttemptParts
   extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isTrial' | 'isUrgent'>>,
     Partial<Pick<RestRun, 'caller' | 'calls'>> {
   readonly isWrite?: boolean;
-  readonly operation?: RestOperation;
+  readonly endpoint?: RestOperation;
 }
 
 /** An attempt of a call with a key, as gates see it. */
@@ -23,7 +23,7 @@ export function attemptOf(
     caller = { key, sharingKey: key, queueKey: key },
     calls = new OperationCalls(10),
     isWrite = false,
-    operation = operations.listProjects,
+    endpoint = operations.listProjects,
     isUrgent = false,
     isBackground = false,
     isTrial = false,
@@ -32,7 +32,7 @@ export function attemptOf(
 ): Attempt {
   return {
     run: runOf(caller, { calls }),
-    request: { operation, isWrite },
+    request: { endpoint, isWrite },
     endsAt,
     isBackground,
     mayBeStale: false,

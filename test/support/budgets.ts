@@ -76,7 +76,7 @@ export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls 
   const { isTrial = false } = demand;
   const caller = { key, sharingKey: key, queueKey, subject };
   const endsAt = performance.now() + waitMs;
-  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground, isTrial });
+  const attempt = attemptOf(key, { caller, calls, endpoint: operationOf[surface], endsAt, isBackground, isTrial });
   const giveBack = (): void => budget.leave(attempt, { kind: 'not-sent' });
   const end = (how: 'proof' | 'failure'): void =>
     budget.leave(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));

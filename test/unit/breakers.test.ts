@@ -37,8 +37,8 @@ function asks(breakers: Breakers, key = 'a', isWrite = false): string {
   return ask(breakers, key, isWrite).verdict;
 }
 
-function end(breakers: Breakers, times: number, outcome: Outcome, key: string, operation?: RestOperation): void {
-  for (let time = 0; time < times; time += 1) breakers.leave(attemptOf(key, operation && { operation }), outcome);
+function end(breakers: Breakers, times: number, outcome: Outcome, key: string, endpoint?: RestOperation): void {
+  for (let time = 0; time < times; time += 1) breakers.leave(attemptOf(key, endpoint && { endpoint }), outcome);
 }
 
 function createOpen(): Breakers {
@@ -117,9 +117,9 @@ test.each(['after', 'before'])(
   (order) => {
     const breakers = new Breakers();
     if (order === 'before') end(breakers, 1, timeout, 'b', operations.getProject);
-    for (const operation of [operations.getProject, operations.listEvents, operations.listProjects]) {
-      end(breakers, 1000, serverError, 'a', operation);
-      end(breakers, 1000, timeout, 'a', operation);
+    for (const endpoint of [operations.getProject, operations.listEvents, operations.listProjects]) {
+      end(breakers, 1000, serverError, 'a', endpoint);
+      end(breakers, 1000, timeout, 'a', endpoint);
     }
     if (order === 'after') end(breakers, 1, timeout, 'b', operations.getProject);
     expect(breakers.isOpen).toBe(false);
@@ -156,8 +156,8 @@ test('network errors do, slow ones sooner; an answer in between begins the count
 
 test('when the upstream answers again, no key stays refused', () => {
   const breakers = new Breakers();
-  for (const operation of [operations.getProject, operations.listEvents])
-    for (const key of ['a', 'b', 'c']) end(breakers, 3, timeout, key, operation);
+  for (const endpoint of [operations.getProject, operations.listEvents])
+    for (const key of ['a', 'b', 'c']) end(breakers, 3, timeout, key, endpoint);
   expect(breakers.isOpen).toBe(true);
   end(breakers, 1, successAfter(1), 'd');
   expect(['a', 'b', 'c'].map((key) => asks(breakers, key))).toEqual(['pass', 'pass', 'pass']);

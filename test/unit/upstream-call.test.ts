@@ -16,9 +16,9 @@ import * as rows from '../support/rows.ts';
 import { runOf } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 
-const operation = operations.listProjects;
+const endpoint = operations.listProjects;
 const caller = { key: 'phx_test', sharingKey: 'hash', queueKey: 'hash' };
-const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
+const request = { endpoint, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
 
 /** The options of an upstream that never answers. */
 interface SilentOptions {
@@ -360,10 +360,10 @@ test('a call whose answer cannot be compared with the OpenAPI document is settle
   const run = runOf(caller);
   const call = new UpstreamCall(upstream, run, {
     ...request,
-    operation: operations.getPlugin,
+    endpoint: operations.getPlugin,
     target: '/api/organizations/%/plugins/1/',
     decode: () => row,
-    beforeWaiters: (result) => void results.push(result),
+    onResult: (result) => void results.push(result),
   });
   const ended = call.join(run);
   call.start();
@@ -377,7 +377,7 @@ test('a call whose settling throws fails at once', async () => {
   const fault = new Error('a fault of the cache');
   const call = new UpstreamCall(createPromptUpstream(), run, {
     ...request,
-    beforeWaiters: (result) => {
+    onResult: (result) => {
       if (!('error' in result)) throw fault;
       return undefined;
     },

@@ -129,7 +129,7 @@ export class CallBudget implements Gate, CallLimits {
 
   /** Resolves when the attempt may begin, or rejects with a RefusedCall. Undefined if no budget counts the call. */
   enter(attempt: Attempt): Promise<void> | undefined {
-    if (!this.covers(attempt.request.operation.surface)) return undefined;
+    if (!this.covers(attempt.request.endpoint.surface)) return undefined;
     return new Promise((begin, fail) => this.#enqueue(attempt, begin, fail));
   }
 
@@ -155,7 +155,7 @@ export class CallBudget implements Gate, CallLimits {
 
   #enqueue(attempt: Attempt, begin: () => void, fail: (error: Error) => void): void {
     const { caller, calls: operation } = attempt.run;
-    const { surface } = attempt.request.operation;
+    const { surface } = attempt.request.endpoint;
     const { key: sharingKey, subject } = accountOf(caller);
     const key = this.#keyOf(sharingKey);
     const queue = this.#queueOf(key);

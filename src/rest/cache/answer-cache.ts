@@ -32,7 +32,7 @@ export interface CacheOptions {
 /** A read whose answer is kept. */
 export interface CachedRead extends Freshness {
   readonly caller: Caller;
-  readonly operation: RestOperation;
+  readonly endpoint: RestOperation;
   readonly target: string;
   readonly format: ReadFormat;
   /** The name of the answer: its epoch, and the target without the number of rows. */
@@ -87,15 +87,15 @@ export class AnswerCache {
    */
   readOf(
     { caller, epoch }: RestRun,
-    operation: RestOperation,
+    endpoint: RestOperation,
     target: string,
     format: ReadFormat,
   ): CachedRead | undefined {
-    const freshness = this.#freshness.get(operation);
+    const freshness = this.#freshness.get(endpoint);
     if (freshness === undefined || namesCurrent(target)) return undefined;
     const name = nameOf(epoch.name, target);
     const limit = limitIn(target);
-    return { caller, operation, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
+    return { caller, endpoint, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
   }
 
   /** The answer that may be given without a call, if there is one. Counts the read unless `reuse` is `uncounted`. */

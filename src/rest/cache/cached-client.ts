@@ -35,27 +35,27 @@ export class CachedClient implements RestClient {
     this.#client = new CallerClient(options.resources, options.run);
   }
 
-  read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
+  read(endpoint: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, run } = this.#options;
-    const read = cache.readOf(run, operation, target, format);
+    const read = cache.readOf(run, endpoint, target, format);
     if (read === undefined)
-      return this.#client.read(operation, target, format, (result) => this.#keepOrForget(result, target));
+      return this.#client.read(endpoint, target, format, (result) => this.#keepOrForget(result, target));
     // `#client` refuses the reads of an operation that has ended.
     if (run.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(read, run.epoch.reuse);
     return mapMaybePromise(found, (answer) => (answer === undefined ? this.#call(read) : this.#give(answer, read)));
   }
 
-  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    return this.#client.write(operation, target, body);
+  write(endpoint: RestOperation, target: string, body?: unknown): Promise<unknown> {
+    return this.#client.write(endpoint, target, body);
   }
 
   /** Reads from the upstream. */
   #call(read: CachedRead): Promise<unknown> {
     const { cache, run } = this.#options;
-    const { operation, target, format } = read;
+    const { endpoint, target, format } = read;
     run.calls.limitFreshness(cache.now() + read.freshMs);
-    return this.#client.read(operation, target, format, (result) => this.#keepOrForget(result, target, read));
+    return this.#client.read(endpoint, target, format, (result) => this.#keepOrForget(result, target, read));
   }
 
   /**

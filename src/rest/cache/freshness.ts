@@ -23,11 +23,11 @@ export function freshnessByOperation(
   staleSeconds: number,
 ): ReadonlyMap<RestOperation, Freshness> {
   const freshness = new Map<RestOperation, Freshness>();
-  for (const operation of Object.values<RestOperation>(operations)) {
-    const noun = nounOf(operation);
+  for (const endpoint of Object.values<RestOperation>(operations)) {
+    const noun = nounOf(endpoint);
     const seconds = Object.hasOwn(ttls, noun) ? ttls[noun] : undefined;
     if (seconds === undefined) continue;
-    freshness.set(operation, { noun, freshMs: seconds * 1000, usableMs: (seconds + staleSeconds) * 1000 });
+    freshness.set(endpoint, { noun, freshMs: seconds * 1000, usableMs: (seconds + staleSeconds) * 1000 });
   }
   return freshness;
 }

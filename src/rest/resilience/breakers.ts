@@ -155,7 +155,7 @@ export class Breakers implements Gate {
       this.#upstream.add(key, points, pointsToOpen / 2);
       const own = this.#keys.get(key) ?? new Breaker();
       this.#keys.set(key, own);
-      own.add(request.operation.route, points, pointsToOpen / 2);
+      own.add(request.endpoint.route, points, pointsToOpen / 2);
     }
     if (this.isOpen && !wasOpen) this.#options.onOpen?.();
   }

@@ -7,7 +7,7 @@ import type { WaitingCall } from './concurrency-limiter.ts';
 
 /** The request of a call. */
 export interface CallRequest {
-  readonly operation: RestOperation;
+  readonly endpoint: RestOperation;
   /** Path and query, as in the documentation of the API: without the path of `UPSTREAM_URL`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface CallRequest {
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
   /** Called with the result. If it returns a promise, which never rejects, the waiters get the result after that. */
-  readonly beforeWaiters?: ((result: CallResult) => Promise<void> | undefined) | undefined;
+  readonly onResult?: ((result: CallResult) => Promise<void> | undefined) | undefined;
 }
 
 /** A response, and the value in it. */
@@ -37,7 +37,7 @@ export type CallResult = CallSuccess | { readonly error: unknown };
 export interface Attempt {
   /** The operation that makes the call. Other operations may join it. */
   readonly run: RestRun;
-  readonly request: Pick<CallRequest, 'operation' | 'isWrite'>;
+  readonly request: Pick<CallRequest, 'endpoint' | 'isWrite'>;
   /**
    * The latest deadline of the operations that wait for it, on the clock of `performance.now()`. It may become later
    * when an operation joins.

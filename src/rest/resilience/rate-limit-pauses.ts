@@ -69,5 +69,5 @@ export class RateLimitPauses implements Gate {
 }
 
 function nameOf({ run, request }: Attempt): string {
-  return `${request.operation.surface} ${run.caller.sharingKey}`;
+  return `${request.endpoint.surface} ${run.caller.sharingKey}`;
 }

@@ -41,7 +41,7 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
   #sentAt = 0;
   /** The request in flight. */
   #sent: SentRequest | undefined;
-  #ended: CallEnded | undefined;
+  #onEnd: CallEnded | undefined;
   #span: CallSpan | undefined;
   /** The number of operations whose deadline passed while the upstream had the attempt. */
   #timeouts = 0;
@@ -91,16 +91,16 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
       return this.#refused(error);
     }
     const { calls, spans } = this.run;
-    const { operation, target, headers, body, isWrite } = this.request;
+    const { endpoint, target, headers, body, isWrite } = this.request;
     if (this.#isPaidRetry) retries.sent += 1;
     this.#sentAt = performance.now();
-    this.#ended = calls.begin(operation.method, target, this.#call.failure);
-    this.#span = spans?.begin(operation, this.#call.sends);
+    this.#onEnd = calls.begin(endpoint.method, target, this.#call.failure);
+    this.#span = spans?.begin(endpoint, this.#call.sends);
     this.#call.noteSent(this.#span?.trace);
     const tracedHeaders = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
     this.#sent = transport.send(
       {
-        method: operation.method,
+        method: endpoint.method,
         target: prefix + target,
         headers: tracedHeaders,
         body,
@@ -161,27 +161,27 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
     this.#unread?.release();
     const sent = this.#sent;
     if (sent === undefined) {
-      if (!this.hasArrived) this.#leave(notSent);
+      if (!this.hasArrived) this.#leaveGates(notSent);
       return;
     }
     // An attempt that still waits for a connection no longer counts as sent. If a deadline has passed meanwhile, the
     // upstream may be failing, and the attempt stays counted.
     if (sent.isWaiting && this.#timeouts === 0) {
       this.run.calls.withdraw();
-      this.#ended = undefined;
-      this.#leave(notSent);
+      this.#onEnd = undefined;
+      this.#leaveGates(notSent);
     }
     sent.abort();
   }
 
   /** Ends an attempt that a gate has refused. A retry fails with the error of the attempt before it. */
   #refused(error: unknown): void {
-    this.#leave(notSent);
+    this.#leaveGates(notSent);
     this.#call.fail(this.#call.failure ?? error);
   }
 
   /** Reports the end of the attempt to every gate that it is in. */
-  #leave(outcome: Outcome): void {
+  #leaveGates(outcome: Outcome): void {
     const { gates } = this.#upstream;
     const entered = this.#entered;
     this.#entered = 0;
@@ -196,7 +196,7 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
   responded(response: RawResponse): void {
     this.#unread = response;
     this.#status = response.status;
-    this.#release();
+    this.#noteUpstreamDone();
     const text = decodeText(response, largestBody, this);
     if (text instanceof Promise) void text.then((whole) => this.#decoded(response, whole));
     else this.#decoded(response, text);
@@ -213,25 +213,25 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
       return this.failed(error);
     }
     const { status } = response;
-    this.#ended?.(status);
+    this.#onEnd?.(status);
     this.#span?.answered(status);
     this.run.calls.hasSucceeded = true;
-    this.#leave({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
+    this.#leaveGates({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
     this.#call.answered(response, this.#sentAt);
   }
 
   /** Receives the failure of the attempt: no response, or one whose status or body is an error. */
   failed(reason: unknown): void {
     const error = this.#isGivenUp && this.hasArrived ? new TransportError('aborted') : reason;
-    if (!this.hasArrived) this.#release();
-    this.#ended?.(statusOf(error));
+    if (!this.hasArrived) this.#noteUpstreamDone();
+    this.#onEnd?.(statusOf(error));
     this.#span?.failed(this.#timeouts > 0 ? timedOut : error);
-    this.#leave(this.#outcomeOf(error));
+    this.#leaveGates(this.#outcomeOf(error));
     this.#call.repeatOrFail(error);
   }
 
   /** Notes that the upstream is done with the attempt. */
-  #release(): void {
+  #noteUpstreamDone(): void {
     this.#sent = undefined;
     this.#tookMs = performance.now() - this.#sentAt;
   }

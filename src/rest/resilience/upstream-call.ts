@@ -118,7 +118,7 @@ export class UpstreamCall extends SharedWork<Waiter> {
    * loop. Before those turns, the answer may be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim, sentAt: number): void {
-    const { operation, target, isWrite, decode, beforeWaiters } = this.request;
+    const { endpoint, target, isWrite, decode, onResult } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     // An operation that would keep more memory than it may ends here, and its waiter leaves.
@@ -129,7 +129,7 @@ export class UpstreamCall extends SharedWork<Waiter> {
     let settled: unknown;
     try {
       value = decode(response);
-      settled = beforeWaiters?.({ value, response, sentAt })?.then(() => value) ?? value;
+      settled = onResult?.({ value, response, sentAt })?.then(() => value) ?? value;
     } catch (error) {
       return this.fail(error);
     }
@@ -141,7 +141,7 @@ export class UpstreamCall extends SharedWork<Waiter> {
       else eventLoop.doLater(() => waiter.resolve(settled, size), endsAt);
       if (isLarge) isFirst = false;
     }
-    drift?.answered(operation, target, value);
+    drift?.answered(endpoint, target, value);
   }
 
   /** Fails the call for its waiters. */
@@ -154,10 +154,10 @@ export class UpstreamCall extends SharedWork<Waiter> {
 
   /**
    * Ends the call with an error. Some errors also end the waiting operations, because all of their reads would fail
-   * alike. These, too, fail only once `beforeWaiters` is done.
+   * alike. These, too, fail only once `onResult` is done.
    */
   #reject(error: unknown): void {
-    const settling = this.request.beforeWaiters?.({ error });
+    const settling = this.request.onResult?.({ error });
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error, settling);
     if (settling === undefined) endOperations(waiters, error);

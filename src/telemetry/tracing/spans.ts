@@ -34,7 +34,7 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
       const below = trace.setSpan(ROOT_CONTEXT, span);
       return {
         trace: headersOf(span),
-        begin: (operation, resends) => beginCall(tracer, below, operation, resends, upstream),
+        begin: (endpoint, resends) => beginCall(tracer, below, endpoint, resends, upstream),
         share: (other) => {
           const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, other));
           if (context !== undefined) span.addLink({ context });
