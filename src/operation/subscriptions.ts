@@ -37,6 +37,12 @@ export interface SubscriptionSettings extends StreamLimits {
 /** The memory for messages that wait for slow clients, in bytes. */
 const waitingBytes = 96 * 2 ** 20;
 
+/** The memory for the answers to messages that are kept for further equal subscriptions, in bytes. */
+const keptBytes = 32 * 2 ** 20;
+
+/** The time for which they are kept, in milliseconds. Equal subscriptions get to a message within a few seconds. */
+const keptMs = 5000;
+
 interface SubscriptionsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
@@ -73,11 +79,13 @@ export class Subscriptions {
   readonly options: SubscriptionsOptions;
   /** The answers to each message, by caller, operation and variables. */
   readonly #answers = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
+  readonly #keptRoom: MemoryRoom;
 
   constructor(settings: SubscriptionSettings, options: SubscriptionsOptions) {
     const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
     const { resources } = upstream;
     this.options = options;
+    this.#keptRoom = new MemoryRoom(keptBytes, { within: memory });
     this.streams = new Streams(settings, (caller) => resources.keys.isProven(caller));
     this.tails = new Tails({
       pollMs: settings.pollMs,
@@ -123,7 +131,7 @@ export class Subscriptions {
 
   /**
    * Answers a message of a subscription. `payload` is the message as the source gave it. Equal subscriptions of a
-   * caller share one answer. If the promise rejects, each of them ends with the error.
+   * caller that get to it soon share one answer. If the promise rejects, each of them ends with the error.
    */
   answer(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
@@ -136,7 +144,23 @@ export class Subscriptions {
     if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
     const answer = this.#execute(run, args, payload);
     answers.set(name, answer);
+    // A message may wait long for a slow client. Without a limit, it would keep all of its answers for as long.
+    void answer.then(
+      ({ result: { mostBytes = 0 } }) => this.#keep(mostBytes, () => answers.delete(name)),
+      () => undefined,
+    );
     return answer;
+  }
+
+  /** Drops an answer after `keptMs`, or at once if there is no room for it. */
+  #keep(bytes: number, drop: () => void): void {
+    const claim = this.#keptRoom.claim();
+    if (!this.#keptRoom.isFree(bytes)) return drop();
+    claim.insist(bytes);
+    setTimeout(() => {
+      claim.release();
+      drop();
+    }, keptMs).unref();
   }
 
   /** Executes a message as an operation with its own deadline and limits. */
@@ -166,6 +190,8 @@ interface Source {
   readonly args: ValidatedSubscriptionArgs;
   readonly payloads: AsyncIterable<unknown>;
 }
+
+const streamEnd = { done: true, value: undefined } as const;
 
 /** The longest delay of Node's timers, in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -223,37 +249,56 @@ class Subscription implements OpenStream, StreamEnd {
     }
   }
 
-  /** Yields the messages for the client. An error that ends the stream is the last message. */
-  async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams, options } = this.#subscriptions;
-    const { answerLimits, eventLoop } = options;
-    try {
-      for await (const payload of payloads) {
-        const { result: answered, calls } = await this.#subscriptions.answer(this.#run, args, payload);
-        this.calls += calls;
-        // Many streams may have to write the same message.
-        const turn = answerLimits.isLarge(answered)
-          ? eventLoop.waitToWrite()
-          : eventLoop.waitForTurn(performance.now());
-        if (turn !== undefined) await turn;
-        // The message may have been read after the caller lost the right to it.
-        if (this.#failure !== undefined) throw this.#failure;
-        const result = this.#claimText(answered);
-        if (hadNoRoom(result)) {
-          // The client must not miss the message: it reconnects and continues after the previous one.
-          this.errors = result.errors;
-          return this.disconnect();
-        }
-        this.messages += 1;
-        streams.messages += 1;
-        yield { result, isLast: false };
-        // The transport asks for the next message as soon as the client has taken this one.
-        this.#release?.();
+  /**
+   * The messages for the client. An error that ends the stream is the last message. No generator makes them, because it
+   * would keep its last message in memory until it has the next one.
+   */
+  answers({ args, payloads }: Source): AsyncIterable<StreamMessage> {
+    const iterator = payloads[Symbol.asyncIterator]();
+    let isLast = false;
+    const next = async (): Promise<IteratorResult<StreamMessage, void>> => {
+      // The transport asks for the next message as soon as the client has taken the one before.
+      this.#release?.();
+      if (isLast) return streamEnd;
+      try {
+        const result = await this.#nextResult(iterator, args);
+        return result === undefined ? streamEnd : { value: { result, isLast: false } };
+      } catch (error) {
+        this.errors = toPublicErrors([error], this.#subscriptions.options);
+        isLast = true;
+        return { value: { result: { errors: this.errors }, isLast } };
       }
-    } catch (error) {
-      this.errors = toPublicErrors([error], options);
-      yield { result: { errors: this.errors }, isLast: true };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }) };
+  }
+
+  /** The answer to the next message; undefined if the stream ends. */
+  async #nextResult(
+    payloads: AsyncIterator<unknown>,
+    args: ValidatedSubscriptionArgs,
+  ): Promise<OperationResult | undefined> {
+    const { streams, options } = this.#subscriptions;
+    const payload = await payloads.next();
+    if (payload.done === true) return undefined;
+    const { result: answered, calls } = await this.#subscriptions.answer(this.#run, args, payload.value);
+    this.calls += calls;
+    // Many streams may have to write the same message.
+    const turn = options.answerLimits.isLarge(answered)
+      ? options.eventLoop.waitToWrite()
+      : options.eventLoop.waitForTurn(performance.now());
+    if (turn !== undefined) await turn;
+    // The message may have been read after the caller lost the right to it.
+    if (this.#failure !== undefined) throw this.#failure;
+    const result = this.#claimText(answered);
+    if (hadNoRoom(result)) {
+      // The client must not miss the message: it reconnects and continues after the previous one.
+      this.errors = result.errors;
+      this.disconnect();
+      return undefined;
     }
+    this.messages += 1;
+    streams.messages += 1;
+    return result;
   }
 
   close(): void {

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { at } from '../support/connections.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { begun, follow, GrowingEvents, quick, startEvents, startLive, subscribe } from '../support/live.ts';
+import { begun, follow, GrowingEvents, quick, stall, startEvents, startLive, subscribe } from '../support/live.ts';
 import { keepOperations, metricsOf } from '../support/metrics.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
@@ -282,14 +281,6 @@ test.each(inForm([], [3]))('%i listeners that stop reading take little memory, a
   await expect.poll(async () => (await gateway.weigh()).live).toBeLessThan(live + 30 * 2 ** 20);
   for (const socket of stalled) socket.destroy();
 });
-
-/** Subscribes, with all that events hold, and reads no further than the headers. */
-async function stall(url: string): Promise<Socket> {
-  const query = 'subscription { eventsAdded(projectId: 1) { nodes { id properties } } }';
-  const socket = openWith(url, postOf(query, 'accept: text/event-stream\r\n'));
-  await once(socket, 'data');
-  return socket.pause();
-}
 
 test('connects and disconnects leave nothing', async () => {
   const { upstream, gateway } = await startLive();

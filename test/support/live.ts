@@ -1,4 +1,5 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { textAt } from './connections.ts';
@@ -8,6 +9,7 @@ import type { Routes } from './routes.ts';
 import { event, project } from './rows.ts';
 import { keyset, momentOf } from './ties.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
+import { openWith, postOf } from './wire.ts';
 
 /** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
 export const quick = { pollMs: 20, backoffOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
@@ -174,4 +176,12 @@ class ReceivedEvents {
     }
     this.#heard.emit('more');
   }
+}
+
+/** Subscribes, with all that events hold, and reads no further than the headers. */
+export async function stall(url: string): Promise<Socket> {
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { id properties } } }';
+  const socket = openWith(url, postOf(query, 'accept: text/event-stream\r\n'));
+  await once(socket, 'data');
+  return socket.pause();
 }
