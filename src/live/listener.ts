@@ -14,6 +14,7 @@ export class Listener implements AsyncIterable<TailMessage> {
   readonly #onEnd: () => void;
   readonly #onSlow: () => void;
   readonly #waiting: TailMessage[] = [];
+  /** Undefined unless the iteration waits for a message. */
   #wake: (() => void) | undefined;
   #state: 'open' | 'done' | Error = 'open';
 
@@ -23,11 +24,16 @@ export class Listener implements AsyncIterable<TailMessage> {
     this.#onSlow = onSlow;
   }
 
-  /** Takes the messages of one poll. */
+  /**
+   * Takes the messages of one poll. If the iteration waits for a message, the first one needs no room: clients that
+   * read must get it, even if the room is full of messages for clients that do not.
+   */
   add(messages: readonly TailMessage[]): void {
     if (this.#state !== 'open') return;
-    const isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((message) => this.#keep(message));
-    if (!isSlow) return this.#wake?.();
+    const isAwaited = this.#wake !== undefined;
+    const isKept = (message: TailMessage, index: number): boolean => this.#keep(message, isAwaited && index === 0);
+    const isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every(isKept);
+    if (!isSlow) return this.#goOn();
     this.end();
     this.#onSlow();
   }
@@ -38,7 +44,7 @@ export class Listener implements AsyncIterable<TailMessage> {
     this.#state = error === undefined ? 'done' : toError(error);
     for (const { claim } of this.#waiting.splice(0)) claim.release();
     this.#onEnd();
-    this.#wake?.();
+    this.#goOn();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<TailMessage, void, void> {
@@ -57,8 +63,9 @@ export class Listener implements AsyncIterable<TailMessage> {
     }
   }
 
-  #keep(message: TailMessage): boolean {
-    if (this.#waiting.length >= mostWaiting || !message.claim.resize(sizeOf(message))) return false;
+  #keep(message: TailMessage, isAwaited: boolean): boolean {
+    if (this.#waiting.length >= mostWaiting) return false;
+    if (!isAwaited && !message.claim.resize(sizeOf(message))) return false;
     message.claim.hold();
     this.#waiting.push(message);
     return true;
@@ -66,6 +73,12 @@ export class Listener implements AsyncIterable<TailMessage> {
 
   #waitingBytes(): number {
     return this.#waiting.reduce((bytes, message) => bytes + sizeOf(message), 0);
+  }
+
+  #goOn(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
   }
 
   #more(): Promise<void> {

@@ -80,6 +80,22 @@ test('a listener for whose message there is no room is ended as slow, and others
   expect([one.isSlow(), other.isSlow(), room.taken]).toEqual([false, true, 30]);
 });
 
+test('a listener that waits for a message gets it though there is no room, and only that one', async () => {
+  const room = new MemoryRoom(30);
+  const [full, one, other] = [listen(), listen(), listen()];
+  send([message(10, room)], full.listener);
+  const first = message(1, room);
+  const next = one.listener[Symbol.asyncIterator]().next();
+  void other.listener[Symbol.asyncIterator]().next();
+  send([first], one.listener);
+  send([message(1, room), message(1, room)], other.listener);
+  expect([one.isSlow(), other.isSlow(), room.taken]).toEqual([false, true, 30]);
+  expect((await next).value).toBe(first);
+  // Its client has not taken that message yet.
+  send([message(1, room)], one.listener);
+  expect([one.isSlow(), room.taken]).toEqual([true, 30]);
+});
+
 test('an error ends the iteration at once: what waits is not passed on any more', async () => {
   const { listener, ends } = listen();
   send([message()], listener);
