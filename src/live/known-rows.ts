@@ -24,7 +24,7 @@ const markLength = 8;
 export interface NewRows {
   /** Oldest first. */
   readonly rows: readonly Row[];
-  /** True if more rows have come than the walk read. */
+  /** True if more rows have come than the walk read, or if late ones may stand on a page that could not be read. */
   readonly gap: boolean;
 }
 
@@ -64,12 +64,12 @@ export class KnownRows {
   }
 
   /** The rows of a walk that are not known. `add` makes them known. */
-  newRowsIn({ rows, isWhole }: NewestRows): NewRows {
+  newRowsIn({ rows, isWhole, hasFailed = false }: NewestRows): NewRows {
     const since = this.since ?? '';
     const newRows = rows.filter((row) => this.#isNew(row, since)).toReversed();
     const last = momentOf(rows.at(-1));
-    const isCovered =
-      isWhole || last < since || last < this.#newestMoment || (last !== '' && last <= this.#floorMoment);
+    const reachesKnown = !hasFailed && last < this.#newestMoment;
+    const isCovered = isWhole || last < since || reachesKnown || (last !== '' && last <= this.#floorMoment);
     return { rows: newRows, gap: !isCovered };
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MemoryRoom } from '../memory.ts';
 import type { RestApi } from '../rest/api.ts';
 import type { Caller } from '../rest/caller.ts';
-import { isCostLimit, UpstreamError } from '../rest/errors.ts';
+import { UpstreamError } from '../rest/errors.ts';
 import { sortableMoment } from '../rest/instants.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -199,7 +199,7 @@ class Tail {
     this.#deadline = deadline;
     if (!this.isOpen) deadline.end('left');
     try {
-      const walk = await walkBack({ api: restFor(run), list: this.#list, maximum }, since, now(), this.#isEnough);
+      const walk = await walkBack({ api: restFor(run), list: this.#list, maximum }, since, now(), this.#isBearable);
       return { ...walk, received: deadline.received };
     } finally {
       deadline.finish();
@@ -209,10 +209,10 @@ class Tail {
   }
 
   /**
-   * True if a poll that cannot read its next page is to send what it has. After a failure it does so, and listeners may
-   * get a gap. Otherwise a listener at a position that takes more pages than can be read would hold up all others.
+   * True if a poll whose next page fails with this error sends what it has. After a failure it does so, and listeners
+   * may get a gap. Otherwise a listener at a position that takes more pages than can be read would hold up all others.
    */
-  readonly #isEnough = (error: unknown): boolean => isCostLimit(error) || (this.#hasFailed && !isFinal(error));
+  readonly #isBearable = (error: unknown): boolean => this.#hasFailed && !isFinal(error);
 
   /** The earliest moment whose rows a listener may get; undefined until a first poll determines it. */
   #since(joining: readonly Joining[]): string | undefined {

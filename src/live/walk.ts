@@ -1,5 +1,6 @@
 import { joinPages, type ListPage } from '../loaders/list-pages.ts';
 import { fetchFilledPage, type PagedList } from '../loaders/next-pages.ts';
+import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -11,6 +12,8 @@ export interface NewestRows {
   readonly rows: readonly Row[];
   /** True if no row since the requested moment is missing. */
   readonly isWhole: boolean;
+  /** True if the walk ended because a page could not be read, and not because of a limit. */
+  readonly hasFailed?: boolean;
 }
 
 /** The most REST calls of one poll: the first, and ten further ones. */
@@ -30,24 +33,28 @@ const aheadSeconds = 2;
 
 /**
  * Reads the newest rows of a list, back to the sortable moment `since`; without it, `firstSeconds` back. Rejects if a
- * call fails, because rows between the pages would be lost. If the next page cannot be read and `isEnough` is true of
- * the error, the walk ends with the newest rows.
+ * call fails, because rows between the pages would be lost. If the next page would take too much memory or too many
+ * calls, or fails with an error of which `isBearable` is true, the walk ends with the newest rows.
  */
 export async function walkBack(
   paged: PagedList,
   since: string | undefined,
   now: string,
-  isEnough: (error: unknown) => boolean,
+  isBearable: (error: unknown) => boolean,
 ): Promise<NewestRows> {
   const sized = { ...paged, list: withTimeBounds(paged.list, since, now) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
   for (let calls = 1; ; calls += 1) {
-    const further = await fetchFilledPage(sized, at, paged.maximum, 0).catch((error: unknown) => {
-      if (page === undefined || !isEnough(error)) throw error;
-    });
-    if (further === undefined) return { rows: page?.rows ?? [], isWhole: false };
+    let further: ListPage;
+    try {
+      further = await fetchFilledPage(sized, at, paged.maximum, 0);
+    } catch (error) {
+      const hasFailed = !isCostLimit(error);
+      if (page === undefined || (hasFailed && !isBearable(error))) throw error;
+      return { rows: page.rows, isWhole: false, hasFailed };
+    }
     page = page === undefined ? further : joinPages(page, further);
     until ??= firstMoment(page.rows, now);
     const { next } = further;

@@ -134,6 +134,29 @@ test('a position whose pages cannot be read holds up no other listener, and thos
   expect(await other).toMatchObject({ gap: true });
 });
 
+test('a poll that sends what it has after a failure reports a gap if late events may be missing', async () => {
+  const [known, early, newer] = ['10:00:00', '09:59:55', '10:01:30'].map((time) => ({
+    id: time,
+    timestamp: `2024-05-01T${time}Z`,
+  }));
+  let ended = 0;
+  const readFor = (): RestClient['read'] => (_operation, target) => {
+    if (tails.polls === 1) return Promise.resolve({ next: null, results: [known] });
+    // The second poll fails with its first page, and the third with its second.
+    if (tails.polls === 2 || target.includes('before=2024')) {
+      ended += 1;
+      return Promise.reject(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+    }
+    return Promise.resolve({ next: nextPage, results: [newer, known, early] });
+  };
+  const tails = createTails(readFor, { backoffOf: () => 1 });
+  const listener = tails.follow(user('one'), list, undefined, () => undefined);
+  onTestFinished(() => listener.end());
+  const { value } = await listener[Symbol.asyncIterator]().next();
+  expect(ended).toBe(2);
+  expect(value).toMatchObject({ rows: [early, newer], gap: true });
+});
+
 const nextPage = 'http://upstream/?before=2024-05-01T09:00:00Z';
 
 test('the calls of a poll that failed count, too: without a budget the next one comes a second later for each', async () => {

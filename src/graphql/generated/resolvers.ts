@@ -765,7 +765,7 @@ export type EventsAdded = {
   nodes: Array<Event>;
   /** The place to go on from: send it as `after`, with the same filter, to any of the gateways. */
   cursor: Scalars['String']['output'];
-  /** True if events before these may be missing: too many came at once, or the first read was late. */
+  /** True if events before these may be missing: too many came at once or could not be read, or the first read was late. */
   gap: Scalars['Boolean']['output'];
 };
 
