@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { readGraphiql } from '../support/graphiql.ts';
+import { createFolder } from '../support/persisted.ts';
 import { type BinaryResponse, sendForBytes } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
@@ -139,4 +140,12 @@ test('of GraphiQL, the memory of a gateway keeps what it sends and nothing else'
   const sent = sizes.reduce((sum, size) => sum + size, 0);
   const { live } = await gateway.weigh();
   expect(live - before.live).toBeLessThan(sent + 5_000_000);
+});
+
+test("if the thread that reads GraphiQL's script ends without it, the page fails, and does not wait for ever", async () => {
+  using folder = createFolder();
+  const preloaded = folder.write('end.cjs', "if (!require('node:worker_threads').isMainThread) process.exit();");
+  const options = `--require=${preloaded}`;
+  await using gateway = await startSmallGateway({ url: 'http://127.0.0.1:1' }, { NODE_OPTIONS: options });
+  expect((await get(gateway.url, '/graphql', ['accept', 'text/html'])).status).toBe(500);
 });

@@ -48,6 +48,8 @@ export async function createAssets(hasPanel: boolean): Promise<Assets> {
   const thread = new Worker(sendContents, { eval: true, workerData: { url: import.meta.url, hasPanel } });
   const { script, icon } = await new Promise<Contents>((resolve, reject) => {
     thread.once('message', resolve).once('error', reject);
+    // With `--unhandled-rejections=warn`, a thread that fails just ends.
+    thread.once('exit', () => reject(new Error("the thread that reads GraphiQL's script ended without it")));
   });
   return { script: assetOf('text/javascript; charset=utf-8', script), icon: assetOf('image/x-icon', icon) };
 }
