@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { type TestGateway } from '../support/gateway.ts';
+import { readGraphiql } from '../support/graphiql.ts';
 
 type Fetch = (url: string, options: object) => Promise<Response>;
 
@@ -33,8 +34,11 @@ async function sentFrom(page: string, headers: object, query: string, keptKey?: 
   return JSON.parse(JSON.stringify(sent));
 }
 
+/** The page of GraphiQL, and the text of the script that it asks for. */
 async function pageOf({ url }: TestGateway): Promise<string> {
-  return (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const { html, script } = await readGraphiql(url);
+  const response = await fetch(new URL(script, url));
+  return `${html}\n${await response.text()}`;
 }
 
 test('GraphiQL sends the header explain as the extension, but not when it reads the schema', async () => {
