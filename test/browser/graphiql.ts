@@ -106,7 +106,8 @@ export async function replaceText(page: Page, editor: 'query' | 'headers', line:
     await place
       .locator('.editor-scrollable:visible')
       .first()
-      .click({ position: { x: 5, y: 5 } });
+      // After a change of its size, a page of a busy Chromium may not draw. Then the click is tried again.
+      .click({ position: { x: 5, y: 5 }, timeout: standingMs });
     await page.keyboard.press('Control+a');
     await paste(page, line);
     await expect.poll(() => textOf(place), { timeout: standingMs }).toBe(line);
@@ -115,7 +116,7 @@ export async function replaceText(page: Page, editor: 'query' | 'headers', line:
   await expect.poll(() => replaced().catch(String), { timeout: timeoutMs }).toBe(line);
 }
 
-/** The time within which pasted text must appear in the editor, in milliseconds. */
+/** The time within which an editor must be clicked, and pasted text must appear in it, in milliseconds. */
 const standingMs = 2000;
 
 /** The text that an editor shows. */
