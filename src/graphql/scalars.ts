@@ -12,8 +12,8 @@ import { uuid } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /**
- * A date-time. As input, it is checked and turned into UTC with a `Z`. In answers it is passed on unchanged: the column has
- * already got its `Z` (see `toDateTime`).
+ * A date-time. As input, it is checked and turned into UTC with a `Z`. In answers it is passed on unchanged, because
+ * `toDateTime` has already given the column its `Z`.
  */
 export const DateTime = textScalar('DateTime', 'an ISO 8601 date-time such as 2024-05-01T10:00:00Z', toUtc);
 

@@ -64,11 +64,11 @@ export class KnownRows {
   }
 
   /** The rows of a walk that are not known. `add` makes them known. */
-  newRowsIn({ rows, isWhole, hasFailed = false }: NewestRows): NewRows {
+  newRowsIn({ rows, isWhole, isBrokenOff = false }: NewestRows): NewRows {
     const since = this.since ?? '';
     const newRows = rows.filter((row) => this.#isNew(row, since)).toReversed();
     const last = momentOf(rows.at(-1));
-    const reachesKnown = !hasFailed && last < this.#newestMoment;
+    const reachesKnown = !isBrokenOff && last < this.#newestMoment;
     const isCovered = isWhole || last < since || reachesKnown || (last !== '' && last <= this.#floorMoment);
     return { rows: newRows, gap: !isCovered };
   }

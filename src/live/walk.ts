@@ -13,7 +13,7 @@ export interface NewestRows {
   /** True if no row since the requested moment is missing. */
   readonly isWhole: boolean;
   /** True if the walk ended because a page could not be read, and not because of a limit. */
-  readonly hasFailed?: boolean;
+  readonly isBrokenOff?: boolean;
 }
 
 /** The most REST calls of one poll: the first, and ten further ones. */
@@ -51,9 +51,9 @@ export async function walkBack(
     try {
       further = await fetchFilledPage(sized, at, paged.maximum, 0);
     } catch (error) {
-      const hasFailed = !isCostLimit(error);
-      if (page === undefined || (hasFailed && !isBearable(error))) throw error;
-      return { rows: page.rows, isWhole: false, hasFailed };
+      const isBrokenOff = !isCostLimit(error);
+      if (page === undefined || (isBrokenOff && !isBearable(error))) throw error;
+      return { rows: page.rows, isWhole: false, isBrokenOff };
     }
     page = page === undefined ? further : joinPages(page, further);
     until ??= firstMoment(page.rows, now);

@@ -1,7 +1,7 @@
-// When an answer arrives, the executor completes fields and calls resolvers in promise callbacks, each of which may queue
-// the next. A batch must be dispatched after the last of these callbacks, and before the process waits for its sockets
-// again. If it were dispatched earlier, it would miss a window, which would then take a call of its own. If it were
-// dispatched later, its call would wait for an unrelated answer.
+// When an answer arrives, the executor completes fields and calls resolvers in promise callbacks, each of which may
+// queue the next. A batch must be dispatched after the last of these callbacks, and before the process waits for its
+// sockets again. If it were dispatched earlier, it would miss a window, which would then take a call of its own. If it
+// were dispatched later, its call would wait for an unrelated answer.
 //
 // Node has a queue of promise callbacks and a queue of ticks (`process.nextTick`). It runs promise callbacks until none
 // is left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes
@@ -48,7 +48,7 @@ export class BatchSchedule {
     void resolved.then(() => process.nextTick(() => this.#dispatchNext()));
   }
 
-  /** Dispatches the batches of the first kind that has any. Later kinds follow, once the callbacks of these have run. */
+  /** Dispatches the batches of the first kind that has any. Later kinds follow once the callbacks of these have run. */
   #dispatchNext(): void {
     this.#isScheduled = false;
     const [next, ...later] = kinds.filter((kind) => this.#due[kind].length > 0);

@@ -14,8 +14,10 @@ import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 // The executor resolves the fields of an object only once it has the object, and may have to wait for the object's row.
 // Reads that need only the object's key begin before that. `fetchRecord` (resolvers/by-id.ts) starts them:
 //   - Relations of the object are started (`startRelations`). The executor later gets their answers.
-//   - What is selected below them is read ahead (`readAhead`). The answers are dropped, but the loaders keep what was read.
-//   - In an answer in parts, the executor may get the object itself before its row (`withLaterForms`, early-records.ts).
+//   - What is selected below them is read ahead (`readAhead`). The answers are dropped, but the loaders keep what was
+//     read.
+//   - In an answer in parts, the executor may get the object itself before its row (`withLaterForms` in
+//     early-records.ts).
 
 const nothingStarted: StartedRelations = new Map();
 

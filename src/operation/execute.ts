@@ -55,9 +55,9 @@ const mostSelections = { 'when repeated': 500, 'at once': 10_000 };
 
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
- * own executor runs it. A later run compiles it first, and calls `onCompile`: the code takes several times the memory of
- * the document. With `at once`, compiled code runs the operation from the start. Operations that cannot be compiled stay
- * with graphql's executor.
+ * own executor runs it. A later run compiles it first, and calls `onCompile`, because the code takes several times the
+ * memory of the document. With `at once`, compiled code runs the operation from the start. Operations that cannot be
+ * compiled stay with graphql's executor.
  */
 export function createExecute(
   options: ExecuteOptions,

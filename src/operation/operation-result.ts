@@ -24,8 +24,8 @@ export interface StreamMessage {
 }
 
 /**
- * The result of an operation. An answer that was kept has only its text. Of other results, one with neither `data` nor a
- * `stream` says that nothing was executed.
+ * The result of an operation. An answer that was kept has only its text. For any other result without `data` and
+ * without a `stream`, nothing was executed.
  */
 export interface OperationResult {
   /** The answers of a subscription, which has no other result. They can be iterated once. */

@@ -89,8 +89,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const found = options.resolve(params);
       document = found instanceof Promise ? await found : found;
 
-      // FORBIDDEN, METHOD_NOT_ALLOWED, LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`. The cost of
-      // the operation is determined, too.
+      // FORBIDDEN, METHOD_NOT_ALLOWED, LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`. Also
+      // determines the cost of the operation.
       run = checkedRun(params, request, startedAt, document, options);
 
       // COST_LIMIT_EXCEEDED

@@ -19,7 +19,7 @@ export type Graphiql = (request: IncomingMessage, response: ServerResponse) => b
 /** The URL of an asset. Its group is the asset's name. */
 const assetUrl = /^\/graphql\?graphiql=([\w-]{43})$/;
 
-/** The answer to a page of another version, as during a rolling update. That page then tells its reader to reload it. */
+/** The answer to a page of another version, as during a rolling update. That page then asks its reader to reload it. */
 const unknownAsset: CompleteAnswer = {
   status: 404,
   headers: { 'content-type': 'text/plain; charset=utf-8', ...answerHeaders },

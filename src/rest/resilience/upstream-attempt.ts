@@ -139,8 +139,8 @@ export class UpstreamAttempt implements Attempt, ResponseListener {
    * least as long as the gateway had held it back.
    */
   overdue(): void {
-    if (this.#sent !== undefined && performance.now() - this.#sentAt >= this.#sentAt - this.#beganAt)
-      this.#timeouts += 1;
+    const heldBackMs = this.#sentAt - this.#beganAt;
+    if (this.#sent !== undefined && performance.now() - this.#sentAt >= heldBackMs) this.#timeouts += 1;
   }
 
   /**
